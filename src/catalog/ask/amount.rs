@@ -61,8 +61,10 @@ fn digits_and_unit(tokens: &[QuestionToken], unit_after: Option<&'static str>) -
     let is_percent = bare.ends_with('%');
     let is_open = bare.ends_with('+');
     let bare = bare.trim_end_matches(['+', '%', ',', '.']);
-    let bare = bare.strip_suffix("mil").map_or(bare.to_owned(), |number| format!("{number}m"));
-    let bare = bare.as_str();
+    // `5mil`, `500mila`
+    let (figures, letters) = bare.split_at(bare.find(|char: char| char.is_alphabetic()).unwrap_or(bare.len()));
+    let long = meaning_of("units", letters).filter(|_| !figures.is_empty());
+    let bare = &*long.map_or(bare.to_owned(), |unit| format!("{figures}{unit}"));
     let has_unit = bare.ends_with(|char: char| char.is_ascii_alphabetic())
         && bare.starts_with(|char: char| char.is_ascii_digit() || char == '.');
     let digits = match count_of(bare).filter(|_| bare.len() > 2 && !bare.contains(|char: char| char.is_ascii_digit())) {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::path::Path;
 use crate::ask::question::QuestionWords;
 use crate::ask::words::{is_in, meaning_of};
@@ -24,7 +25,11 @@ impl QuestionWords<'_> {
                 meaning_of("topics", &token.word).is_some()
                     && self.tokens.get(at + 1).is_some_and(|next| next.is_glue())
             };
-            let is_plural = || self.record_at(at).is_some() && token.word.ends_with('s');
+            let is_role = || {
+                let meanings = self.lexicon.meanings(&token.word);
+                meanings.iter().any(|meaning| matches!(meaning, PhraseMeaning::Role(_)))
+            };
+            let is_plural = || token.word.ends_with('s') && (self.record_at(at).is_some() || is_role());
             let is_grammar = || GRAMMAR.iter().any(|section| meaning_of(section, &token.word).is_some());
             let is_glue = || token.is_glue() && !token.is_in("no glue of phrases");
             is_number || is_plural() || is_glue() || is_verb() || is_grammar()

@@ -8,14 +8,18 @@ use data::Table;
 impl Path<'_, '_> {
     /// Reads `without funding`, `undisclosed amounts`, `with a website` as a known or unknown property.
     pub(super) fn known_field(&mut self, at: usize) -> Option<usize> {
-        // The name of the field that a word states.
-        let field_at = |at: usize| {
+        // The name of the field that the longest phrase states, and its length.
+        let phrase_at = |at: usize| {
             let word = self.tokens.get(at)?.word.as_str();
-            let mut fields = phrases_from("known fields", word).filter(|field| field.text == word);
-            fields.find_map(|field| field.meaning.strip_prefix(self.table.name())?.strip_prefix(' '))
+            let fields = phrases_from("known fields", word).filter(|field| self.starts(at, &field.words));
+            let own = fields.filter_map(|field| {
+                Some((field.meaning.strip_prefix(self.table.name())?.strip_prefix(' ')?, field.words.len()))
+            });
+            own.max_by_key(|(_, length)| *length)
         };
-        if let Some(name) = field_at(at) {
-            let from = at + 1 + usize::from(self.is_in(at + 1, "forms of be"));
+        let field_at = |at: usize| phrase_at(at).filter(|(_, length)| *length == 1).map(|(name, _)| name);
+        if let Some((name, length)) = phrase_at(at) {
+            let from = at + length + usize::from(self.is_in(at + length, "forms of be"));
             if let Some(behind) = self.find_phrase(from, "unknown") {
                 return self.read_as(at..from + behind.words.len(), "unknown", name, "is not known");
             }
@@ -54,9 +58,17 @@ impl Path<'_, '_> {
         let is_without = self.is_at(at, &["without"]) || self.starts(at, &["with", "no"]);
         let token = self.tokens.get(field).filter(|_| is_without)?;
         let is_value = self.has_meaning(field, 1) && !token.is_glue();
-        if is_value || (token.is_capitalized() && self.name_at(field, &[Table::Firms, Table::Startups]).is_some()) {
+        // `without investments from Accel` excludes Accel.
+        let is_relation = phrases_from("relations", &token.word).any(|relation| self.starts(field, &relation.words));
+        let is_named = || token.is_capitalized() && self.name_at(field, &[Table::Firms, Table::Startups]).is_some();
+        if is_value || is_relation || is_named() {
             return None;
         }
-        self.leave(range)
+        let length = self.leave(range);
+        // `with no deals in India`: India is not the place of the firm.
+        if self.record_at(field) == Some(Table::Rounds) && self.table != Table::Rounds {
+            self.deny(at);
+        }
+        length
     }
 }

@@ -4,7 +4,7 @@
 use foldhash::{HashMap, HashSet};
 use once_cell::sync::Lazy;
 
-use crate::ask::lexicon::Lexicon;
+use crate::ask::lexicon::{Lexicon, PhraseMeaning};
 use crate::ask::token::{QuestionToken, tokens};
 use crate::ask::words::meaning_of;
 use data::fold::fold;
@@ -104,8 +104,8 @@ pub(super) fn is_negation(word: &str) -> bool {
     found.filter(|(words, _)| words.len() == 1).any(|(_, english)| meaning_of("negations", english).is_some())
 }
 
-/// Replaces the words of another language, if a question has more of them than English ones.
-pub(super) fn to_english(tokens: Vec<QuestionToken>, lexicon: &Lexicon) -> Vec<QuestionToken> {
+/// Replaces the words of another language, if a question has more of them than English ones; true if it has.
+pub(super) fn to_english(tokens: Vec<QuestionToken>, lexicon: &Lexicon) -> (Vec<QuestionToken>, bool) {
     // Names of several words keep theirs: `Rio de Janeiro`.
     let named = |at: usize| {
         (2..=4).rev().find(|length| {
@@ -128,7 +128,7 @@ pub(super) fn to_english(tokens: Vec<QuestionToken>, lexicon: &Lexicon) -> Vec<Q
             let is_own = found.is_some_and(|(_, word)| length > 1 || word != tokens[at].word);
             let is_both = is_english(&tokens[at]);
             let words = length as i32;
-            own += words * i32::from(is_own && (length > 1 || !is_both) && !lexicon.has(&tokens[at].word));
+            own += words * i32::from(is_own && (length > 1 || !is_both && !lexicon.has(&tokens[at].word)));
             covered += words * i32::from(is_own);
             english += i32::from(found.is_none() && is_both);
             at += length;
@@ -143,32 +143,61 @@ pub(super) fn to_english(tokens: Vec<QuestionToken>, lexicon: &Lexicon) -> Vec<Q
     while at < tokens.len() {
         let found = language.and_then(|language| language.find(&tokens[at..])).filter(|_| !kept[at]);
         if let Some((length, english)) = found {
-            read.extend(replaced(&tokens[at..at + length], english));
+            let is_place = |meaning: &PhraseMeaning| {
+                matches!(meaning, PhraseMeaning::City { .. } | PhraseMeaning::Country(_) | PhraseMeaning::State { .. })
+            };
+            let is_name = tokens[at].is_capitalized() && lexicon.meanings(english).iter().any(is_place);
+            read.extend(replaced(&tokens[at..at + length], english, is_name));
             at += length;
         } else if let Some((length, country)) = country_at(&tokens[at..], language.is_some(), lexicon)
             && !kept[at]
         {
-            read.extend(replaced(&tokens[at..at + length], &fold(country.name())));
+            read.extend(replaced(&tokens[at..at + length], &fold(country.name()), true));
             at += length;
         } else {
             let mut token = tokens[at].clone();
             if language.is_some() {
                 token.word = with_decimal_point(&token.word);
             }
-            read.push(token);
+            match read.last_mut().filter(|last| language.is_some() && continues_number(&last.word, &token.word)) {
+                // `500 000`
+                Some(last) => {
+                    last.word.push_str(&token.word);
+                    (last.place.end, last.ends_clause) = (token.place.end, token.ends_clause);
+                }
+                None => read.push(token),
+            }
             at += 1;
         }
     }
-    read
+    (read, language.is_some())
 }
 
-/// English words in place of others. Each is written as all of those.
-fn replaced<'t>(tokens: &'t [QuestionToken], english: &'t str) -> impl Iterator<Item = QuestionToken> + 't {
+/// True if three digits belong to the number before them.
+fn continues_number(number: &str, group: &str) -> bool {
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = number.trim_start_matches(['$', '€', '£']);
+    let is_begun = match digits.len() {
+        1..=3 => is_digits(digits),
+        length => length % 3 == 0 && is_digits(digits) && length < 10,
+    };
+    group.len() == 3 && is_digits(group) && is_begun
+}
+
+/// English words in place of others. Each is written as all of those, with a capital letter if it `is_name`.
+fn replaced<'t>(
+    tokens: &'t [QuestionToken],
+    english: &'t str,
+    is_name: bool,
+) -> impl Iterator<Item = QuestionToken> + 't {
     let (first, last) = (&tokens[0], &tokens[tokens.len() - 1]);
     let count = english.split(' ').count();
     english.split(' ').enumerate().map(move |(index, word)| QuestionToken {
         place: first.place.start..last.place.end,
-        raw: word.to_owned(),
+        raw: match word.split_at_checked(1).filter(|_| is_name) {
+            Some((first, rest)) => format!("{}{rest}", first.to_uppercase()),
+            None => word.to_owned(),
+        },
         word: word.to_owned(),
         is_possessive: false,
         ends_clause: last.ends_clause && index + 1 == count,

@@ -37,7 +37,7 @@ impl Path<'_, '_> {
         let mut ranges: Vec<Range<usize>> = ranges.filter(|range| range.len() < self.tokens.len()).collect();
         ranges.sort_by_key(|range| std::cmp::Reverse(range.len()));
         let (range, rows) = ranges.into_iter().find_map(|range| Some((range.clone(), self.records_named(&range)?)))?;
-        if self.is_object(&range) {
+        if self.is_object(&range) || self.names_others(range.start) {
             return None;
         }
         let others = (0..self.tokens.len()).filter(|at| !range.contains(at));
@@ -61,7 +61,8 @@ impl Path<'_, '_> {
             let (_, length) = self.name_at(at, &[self.table])?;
             (at..at + length).all(is_unread).then_some(at..at + length)
         });
-        let mut named: Vec<Range<usize>> = named.filter(|range| !self.is_object(range)).collect();
+        let is_subject = |range: &Range<usize>| !self.is_object(range) && !self.names_others(range.start);
+        let mut named: Vec<Range<usize>> = named.filter(is_subject).collect();
         named.sort_by_key(|range| std::cmp::Reverse(range.len()));
         let (range, rows) = named.into_iter().find_map(|range| Some((range.clone(), self.records_named(&range)?)))?;
         let is_other = |at: &usize| {
@@ -86,6 +87,15 @@ impl Path<'_, '_> {
         let is_here = |words: &[&str]| range.start >= words.len() && self.starts(range.start - words.len(), words);
         self.is_after(range.start, &["by"])
             || relations.any(|relation| self.resource.parameter(relation.meaning).is_some() && is_here(&relation.words))
+    }
+
+    /// True if a word for other records is in front of a name: `rounds that Acme did not lead`, but not `investors of Acme`.
+    fn names_others(&self, at: usize) -> bool {
+        let is_list = |before: usize| {
+            let is_plural = self.record_at(before).is_some() && self.tokens[before].word.ends_with('s');
+            is_plural && self.field_asked(before).is_none()
+        };
+        (0..at).any(is_list)
     }
 
     /// The field of the listed records that a word asks for; `-` for one that no record has.
@@ -134,7 +144,8 @@ impl Path<'_, '_> {
             (true, true) => !is_place && largest >= MIN_NAMED_SIZE,
             (true, false) => !is_place && largest >= MIN_BEGUN_SIZE,
             (false, true) => true,
-            (false, false) => largest >= MIN_NAMED_SIZE || is_rare(),
+            // In another language it may be an ordinary word.
+            (false, false) => !self.is_foreign && (largest >= MIN_NAMED_SIZE || is_rare()),
         };
         is_sure.then_some(rows)
     }

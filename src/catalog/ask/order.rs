@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::Resource;
 use crate::aggregate::group_bys;
+use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::path::Path;
 use crate::ask::period::count_of;
 use crate::ask::token::QuestionToken;
@@ -141,18 +142,26 @@ impl Path<'_, '_> {
     fn counts_records(&self, at: usize) -> bool {
         let is_plain = |token: &QuestionToken| token.is_glue() || token.is_in("last");
         let is_first = self.tokens[..at - 1].iter().all(is_plain);
+        // `15 accelerators`, `30 founders`
+        let is_own = |meaning: &PhraseMeaning| match meaning {
+            PhraseMeaning::Kind(_) => self.table == Table::Firms,
+            PhraseMeaning::Role(_) => self.table == Table::People,
+            _ => false,
+        };
+        let is_listed = |at: usize| match self.records_at(at) {
+            Some((table, _)) => Some(table == self.table),
+            None => self.longest_meaning(at)?.1.iter().any(is_own).then_some(true),
+        };
         // Skip phrases that are understood, up to the word for the records.
         let mut until = at;
-        while self.records_at(until).is_none()
+        while is_listed(until).is_none()
             && let Some(token) = self.tokens.get(until).filter(|token| !token.ends_clause)
             && let length = self.longest_meaning(until).map_or(usize::from(token.is_glue()), |(length, _)| length)
             && length > 0
         {
             until += length;
         }
-        is_first
-            && self.records_at(until).is_some_and(|(table, _)| table == self.table)
-            && !self.is_in(at, "after no count of records")
+        is_first && is_listed(until) == Some(true) && !self.is_in(at, "after no count of records")
     }
 
     /// True if the next word for records is in the singular: `the largest fintech round`, but not `funding rounds`.

@@ -90,6 +90,11 @@ impl<'q, 'a> Path<'q, 'a> {
         self.sign.is_some()
     }
 
+    /// Leaves the next value unread: what excludes it is not understood.
+    pub(super) fn deny(&mut self, at: usize) {
+        self.sign = Some(Sign { at, is_unclear: true });
+    }
+
     pub(super) fn negate(&mut self, at: usize) {
         self.sign = Some(Sign { at, is_unclear: false });
     }
@@ -104,8 +109,15 @@ impl<'q, 'a> Path<'q, 'a> {
     pub(super) fn end_clause(&mut self, end: usize) -> bool {
         let is_end = end == self.tokens.len() || self.tokens[end - 1].ends_clause;
         let Some(sign) = self.sign.take_if(|_| is_end) else { return false };
-        self.unread.push(sign.at..sign.at + 1);
+        self.report(sign);
         true
+    }
+
+    /// Leaves a sign unread, unless a phrase with it is.
+    fn report(&mut self, sign: Sign) {
+        if !self.unread.iter().any(|unread| unread.contains(&sign.at)) {
+            self.unread.push(sign.at..sign.at + 1);
+        }
     }
 
     /// Reads a question in words; those beyond [`MAX_WORDS`](crate::ask::question::MAX_WORDS) are unread.
@@ -150,7 +162,7 @@ impl<'q, 'a> Path<'q, 'a> {
         // A number may be too large, a range empty.
         let is_valid = || self.are_valid(&self.parts, Some((parameter.clone(), value.clone())));
         if !is_known || is_taken || !is_valid() {
-            self.unread.extend(sign.map(|sign| sign.at..sign.at + 1));
+            sign.into_iter().for_each(|sign| self.report(sign));
             self.unread.push(range);
             self.refused += 1;
             return false;
@@ -191,7 +203,7 @@ impl<'q, 'a> Path<'q, 'a> {
         let length = range.len();
         self.left += length as u32;
         if let Some(sign) = self.sign.take().filter(|sign| !range.contains(&sign.at)) {
-            self.unread.push(sign.at..sign.at + 1);
+            self.report(sign);
         }
         self.unread.push(range);
         Some(length)

@@ -64,6 +64,8 @@ pub(super) struct QuestionWords<'a> {
     pub(super) rest: Option<&'a str>,
     /// True for a noun phrase alone.
     pub(super) is_phrase: bool,
+    /// True if it is in another language than English.
+    pub(super) is_foreign: bool,
     pub(super) memory: Vec<WordMemory<'a>>,
 }
 
@@ -109,8 +111,7 @@ impl<'a> Question<'a> {
 
     /// The question with other words in place of misspelled ones.
     pub(super) fn corrected(&self, words: Vec<(usize, String)>) -> Self {
-        let QuestionWords { catalog, lexicon, text, ref tokens, rest, .. } = **self;
-        Self::new(Rc::new(QuestionWords::of_tokens(catalog, lexicon, text, tokens.clone(), rest, words)), self.resource)
+        Self::new(Rc::new(self.words.corrected(words)), self.resource)
     }
 
     /// The property of `group_by` that a word names.
@@ -134,49 +135,54 @@ impl<'a> Question<'a> {
 
 impl<'a> QuestionWords<'a> {
     pub(super) fn new(catalog: &'a Catalog, lexicon: &'a Lexicon, text: &'a str) -> Rc<Self> {
-        let mut tokens = language::to_english(tokens(text), lexicon);
+        let (mut tokens, is_foreign) = language::to_english(tokens(text), lexicon);
         let rest = tokens.get(MAX_WORDS).map(|token| text[token.place.start..].trim_end());
         tokens.truncate(MAX_WORDS);
-        let written = Self::of_tokens(catalog, lexicon, text, tokens, rest, Vec::new());
-        let parts = (0..written.tokens.len()).filter_map(|at| Some((at, written.misspelt_part(at)?)));
-        let parts: Vec<(usize, String)> = parts.collect();
-        Rc::new(match parts.is_empty() {
-            true => written,
-            false => Self::of_tokens(catalog, lexicon, text, written.tokens, rest, parts),
-        })
+        let (is_phrase, memory) = (false, Vec::new());
+        let words = Self { catalog, lexicon, text, tokens, rest, is_phrase, is_foreign, memory };
+        let parts = (0..words.tokens.len()).filter_map(|at| Some((at, words.misspelt_part(at)?))).collect();
+        Rc::new(words.corrected(parts))
     }
 
-    /// The words after corrections of misspelled ones.
-    fn of_tokens(
-        catalog: &'a Catalog,
-        lexicon: &'a Lexicon,
-        text: &'a str,
-        mut tokens: Vec<QuestionToken>,
-        rest: Option<&'a str>,
-        corrections: Vec<(usize, String)>,
-    ) -> Self {
+    /// The same with other words in place of misspelled ones.
+    fn corrected(&self, corrections: Vec<(usize, String)>) -> Self {
+        let mut tokens = self.tokens.clone();
         for (at, word) in corrections {
             tokens[at].word = word;
         }
         let memory = tokens.iter().map(|_| WordMemory::default()).collect();
-        let words = Self { catalog, lexicon, text, tokens, rest, is_phrase: false, memory };
+        let words = Self { tokens, memory, ..*self };
         Self { is_phrase: words.is_noun_phrase(), ..words }
     }
 
     /// Table of the first word for records, or of the verb behind `who`, and the words that name it.
     pub(super) fn subject(&self) -> Option<(Table, String)> {
-        let verb = (1..self.tokens.len().min(2)).find(|_| self.is_at(0, &["who"]));
-        if let Some(verb) = verb.filter(|verb| meaning_of("topics", &self.tokens[*verb].word) == Some("investing")) {
-            return Some((Table::Firms, format!("{} {}", self.tokens[0].raw, self.tokens[verb].raw)));
+        // `who invests in`, `who writes checks of`
+        let is_firms = |at: usize| {
+            at == 1 && meaning_of("topics", &self.tokens[at].word) == Some("investing") || self.is_in(at, "check")
+        };
+        if let Some(at) = (1..self.tokens.len()).find(|at| self.is_at(0, &["who"]) && is_firms(*at)) {
+            return Some((Table::Firms, format!("{} {}", self.tokens[0].raw, self.tokens[at].raw)));
         }
         // `partners at Acme`: people, rather than the record of this name.
         let is_role = |at: usize| {
             let mut roles = self.lexicon.meanings(&self.tokens[at].word).iter();
             roles.any(|meaning| matches!(meaning, PhraseMeaning::Role(role) if *role != INVESTOR))
-                && self.is_in(at + 1, "at")
+                && (self.is_in(at + 1, "at") || self.tokens[at].word.ends_with('s') && !self.is_at(at + 1, &["of"]))
         };
-        let named = |at: usize| self.record_at(at).or_else(|| is_role(at).then_some(Table::People));
-        (0..self.tokens.len()).find_map(|at| Some((named(at)?, self.tokens[at].raw.clone())))
+        // `accelerators in Berlin`
+        let is_kind = |at: usize| {
+            let word = self.tokens[at].word.as_str();
+            let is_of_firms = |meaning: &PhraseMeaning| matches!(meaning, PhraseMeaning::Kind(_));
+            word.ends_with('s') && self.lexicon.meanings(word).iter().any(is_of_firms)
+        };
+        let named = |at: usize| {
+            let records = self.records_at(at).map(|(table, length)| (table, at..at + length));
+            let of_word = |table: Table| (table, at..at + 1);
+            let other = || is_role(at).then_some(Table::People).or_else(|| is_kind(at).then_some(Table::Firms));
+            records.or_else(|| other().map(of_word))
+        };
+        (0..self.tokens.len()).find_map(|at| named(at).map(|(table, range)| (table, self.written(&range))))
     }
 
     /// True for `how many startups`, `number of rounds`.
@@ -191,7 +197,8 @@ impl<'a> QuestionWords<'a> {
     /// Corrects a misspelled word: one that no record uses, and that differs in a letter: `fitech`.
     pub(super) fn misspelt(&self, at: usize) -> Option<String> {
         let word = self.unknown_word(at)?;
-        let nearest = self.lexicon.nearest(word, RECORDS.keys().copied())?;
+        let signs = ["grammar", "negations"].into_iter().flat_map(phrases).map(|phrase| phrase.text);
+        let nearest = self.lexicon.nearest(word, RECORDS.keys().copied().chain(signs))?;
         (!self.is_known_word(word)).then(|| nearest.to_owned())
     }
 

@@ -44,6 +44,10 @@ impl Path<'_, '_> {
         if !self.tokens[at + length - 1].word.ends_with('s') {
             self.kinds.push(at..at + length);
         }
+        // `how much did startups raise in 2014`
+        if (self.table, table) == (Table::Startups, Table::Rounds) {
+            self.topic = Some(Topic::Raising);
+        }
         Some(length)
     }
 
@@ -133,6 +137,9 @@ impl Path<'_, '_> {
             }
             if let Some((stages, words)) = self.stages_beyond(value, at) {
                 range.start -= words;
+                // `no later than series A`
+                let is_negated = self.sign.take_if(|sign| sign.at + 1 == range.start).is_some();
+                let stages = if is_negated { stages.1 } else { stages.0 };
                 self.unread.retain(|unread| unread.start < range.start);
                 if stages.is_empty() {
                     return self.leave(range).map(|_| length);
@@ -330,6 +337,8 @@ impl Path<'_, '_> {
             Table::Firms if is_percent => ("min_ghosting_rate", "max_ghosting_rate"),
             _ if of_noun.is_some() => of_noun.unwrap_or_default(),
             Table::Firms if is_money && self.mentions("check") => ("check_usd", "check_usd"),
+            // `investors who put $500k into`
+            Table::Firms if is_money && is_bare && self.topic == Some(Topic::Investing) => ("check_usd", "check_usd"),
             Table::Firms if is_money && self.mentions("aum") => ("min_aum_usd", "max_aum_usd"),
             Table::Firms if !is_money && self.mentions("score") => ("min_health_score", "max_health_score"),
             Table::Startups if is_money => ("min_raised_usd", "max_raised_usd"),
@@ -376,21 +385,32 @@ impl Path<'_, '_> {
             && self.record_at(at + 1).is_some();
         let topic = self.topic_of(&self.tokens[at]).filter(|_| !self.is_phrase && !is_gerund)?;
         self.topic = Some(topic);
-        // `has SoftBank not invested in`
+        // `has SoftBank not invested in`, `SoftBank did not back`
         let is_denied = self.is_negated() && self.is_in(at, "invested");
-        let last = self.parts.pop_if(|(range, part)| is_denied && range.end + 1 == at && part.parameter == "investor");
-        if let Some((range, part)) = last {
+        let is_between = |between: usize| {
+            self.tokens[between].is_glue() || meaning_of("negations", &self.tokens[between].word).is_some()
+        };
+        let denies = |(range, part): &PathPart| part.parameter == "investor" && (range.end..at).all(is_between);
+        let is_last_denied = is_denied && self.parts.last().is_some_and(denies);
+        if let Some((range, part)) = self.parts.pop_if(|_| is_last_denied) {
             self.add(range, "investor", part.value.clone(), &part.why);
             return Some(1);
         }
-        // `never raised`, but `not raised since 2012`
-        if self.is_negated() && topic == Topic::Raising && !(at + 1..at + 4).any(|at| self.is_date(at)) {
+        // `never raised`, but `not raised since 2012`, `did not raise more than $1m`
+        let is_bound = |at: usize| self.amount_at(at).is_some_and(|(found, _)| found.is_money && !found.is_bare);
+        let governs = |at: usize| self.is_date(at) || is_bound(at);
+        if self.is_negated() && topic == Topic::Raising && !(at + 1..at + 4).any(governs) {
             self.sign = None;
             // `have not raised a series C`: no parameter excludes a round of the past.
             let stages = || (at + 1..at + 4).flat_map(|from| (from + 1..from + 4).rev().map(move |to| from..to));
             let stage = stages().find(|stage| self.is_stage(stage.start, stage.end));
             let end = stage.map_or(at + 1, |stage| stage.end);
-            return self.leave(at - 1..end).map(|length| length - 1);
+            let length = self.leave(at - 1..end).map(|length| length - 1);
+            // `not funded by banks`
+            if self.is_at(end, &["by"]) {
+                self.deny(at);
+            }
+            return length;
         }
         Some(1)
     }
@@ -426,6 +446,13 @@ impl Path<'_, '_> {
         let is_value = self.longest_meaning(at + 1).is_some();
         if self.is_hyphenated(at) && (self.is_at(at, &["ex"]) || (self.is_at(at, &["non"]) && !is_value)) {
             return self.leave(at..at + 2);
+        }
+        // `startups in France, Paris excluded`
+        if self.is_in(at, "behind an exclusion") {
+            let (range, part) = self.parts.pop_if(|(range, _)| range.end == at)?;
+            self.negate(at);
+            self.add(range, &part.parameter, part.value.clone(), &part.why);
+            return Some(1);
         }
         let kind = meaning_of("negations", &self.tokens[at].word)?;
         if self.is_in(at + 1, "no sign") {

@@ -36,16 +36,18 @@ impl Path<'_, '_> {
         (1..=2).rev().find_map(|length| Some((meant(&self.phrase_at(at, length)?)?, length)))
     }
 
-    /// Stages before or after one, by the words in front of it, and the number of these: `beyond series B`.
-    pub(super) fn stages_beyond(&self, value: &str, at: usize) -> Option<(String, usize)> {
+    /// Stages before or after one, by the words in front of it, the other stages, and the number of words: `beyond series B`.
+    pub(super) fn stages_beyond(&self, value: &str, at: usize) -> Option<((String, String), usize)> {
         let is_before = |phrase: &&Phrase| {
             let words = phrase.words.len();
             at >= words && self.starts(at - words, &phrase.words)
         };
         let place = ladder_index(Stage::read(value)?)?;
         let beyond = phrases("beyond").iter().find(is_before)?;
-        let stages = if beyond.meaning == "after" { &LADDER[place + 1..] } else { &LADDER[..place] };
-        Some((names(stages), beyond.words.len()))
+        let (before, after) = LADDER.split_at(place + usize::from(beyond.meaning == "after"));
+        let (before, after) = (names(before), names(after));
+        let stages = if beyond.meaning == "after" { (after, before) } else { (before, after) };
+        Some((stages, beyond.words.len()))
     }
 
     /// Stages from a phrase on, and the end of the phrase: `series A or B`, `seed to series B`, `series B and later`.

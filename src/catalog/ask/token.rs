@@ -42,10 +42,28 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
     let mut tokens: Vec<QuestionToken> = Vec::new();
     let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     for part in text.split_whitespace() {
+        // `US$ 20 million`: neither the country nor a word.
+        let part = part.strip_prefix("US").filter(|rest| rest.starts_with('$')).unwrap_or(part);
         // `$1m - $5m`, `series A - C`
         let is_range = tokens.last().is_some_and(|last| {
             last.word.len() == 1 || last.word.starts_with(|char: char| char.is_ascii_digit() || char == '$')
         });
+        // `20 %`
+        if part.trim_end_matches([',', ';', '.', '?', '!', ')']) == "%"
+            && let Some(last) = tokens.last_mut()
+            && last.word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        {
+            last.word.push('%');
+            (last.place.end, last.ends_clause) = (offset(part) + 1, part.len() > 1);
+            continue;
+        }
+        // `5 M€`
+        let is_unit = |text: &str| matches!(text, "k" | "K" | "m" | "M" | "Mio" | "Mrd" | "Md" | "Mds");
+        if let Some(unit) = part.strip_suffix(['€', '£']).filter(|unit| is_unit(unit)) {
+            push(&mut tokens, offset(part), unit, false);
+            push(&mut tokens, offset(part), if part.ends_with('€') { "eur" } else { "gbp" }, false);
+            continue;
+        }
         // A sign alone is a word.
         let sign = if matches!(part, "-" | "–") { is_range.then_some("to") } else { meaning_of("signs", part) };
         if let Some(sign) = sign {
