@@ -179,6 +179,12 @@ pub(crate) fn names_lead(text: &str) -> bool {
     meaning.nouns == ["lead"] && meaning.unknown == 0 && meaning.is_plain()
 }
 
+/// True for a word for records, such as `Deals`.
+pub(crate) fn names_records(text: &str) -> bool {
+    let meaning = Meaning::read(text);
+    meaning.owner().is_some() && meaning.nouns.is_empty() && meaning.unknown == 0
+}
+
 /// True if a header is that of a field, and no word of it is unknown.
 pub(crate) fn names_field(text: &str) -> bool {
     let meaning = Meaning::read(text);

@@ -24,15 +24,15 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::sources::convert::slug;
 use crate::sources::input::archive::printable;
-use crate::sources::input::{InputFormat, Member, Quote};
+use crate::sources::input::{InputFormat, Member, Quote, column_name};
 use crate::sources::mapping::Mapping;
 use crate::sources::money::Decimal;
 use crate::sources::presets::own_export;
 use crate::sources::{EntityKind, Source, SourceError};
 use data::parameter_error::shortened_to;
 use data::vocabulary::Vocabulary as _;
-use header::{Owner, words};
-pub(crate) use header::{is_private, names_field, names_lead};
+use header::{Meaning, Owner, words};
+pub(crate) use header::{is_private, names_field, names_lead, names_records};
 use sample::Sample;
 pub(crate) use section::line_for;
 use section::{Key, Reference, Relations, Sections, organization_kind};
@@ -67,39 +67,53 @@ pub(crate) struct FileDescription {
 pub(crate) struct Table<'m> {
     name: String,
     member: &'m Member,
+    /// What the name of its file or sheet means.
+    file: Meaning,
     sample: Sample,
     described: FileDescription,
 }
 
 impl<'m> Table<'m> {
-    fn new(name: String, member: &'m Member, mut sample: Sample) -> Self {
+    fn new(name: String, member: &'m Member, file: Meaning, mut sample: Sample) -> Self {
         sample.remove_headings();
-        Self { name, member, sample, described: FileDescription::default() }
+        Self { name, member, file, sample, described: FileDescription::default() }
     }
 
-    /// A further sheet of a workbook, or why it is not a table of records.
-    fn of_sheet(names: &mut InputNames, member: &'m Member, sheet: &str) -> Result<Self, &'static str> {
+    /// A further sheet of the workbook of a table, or why it is not a table of records, with its columns.
+    fn other_sheet(&self, names: &mut InputNames, sheet: &str) -> Result<Self, String> {
         let format = InputFormat { sheet: Some(sheet.to_owned()), ..InputFormat::default() };
-        let sample = Sample::read_as(member, format).map_err(|_| "it cannot be read as a table")?;
-        let mut table = Self::new(String::new(), member, sample);
+        let sample = Sample::read_as(self.member, format).map_err(|_| "it cannot be read as a table".to_owned())?;
+        let mut file = Meaning::read(sheet);
+        // What has the name column of the table is of the same kind.
+        let known = self.outline();
+        let subject = known.subject.and_then(|subject| known.columns.get(subject));
+        let is_subject =
+            |header: &String| subject.is_some_and(|known| column_name(known.header) == column_name(header));
+        if let Some(owner) = known.owner().filter(|_| sample.headers.iter().any(is_subject)) {
+            file.owners.push(owner);
+        }
+        let name = names.unused(&format!("{} {sheet}", stem(&self.member.path)));
+        let table = Self::new(name, self.member, file, sample);
         let outline = table.outline();
         let named = outline.all(|column| column.noun().is_some() && column.is_sure());
-        match outline.rows {
-            RowKind::Unknown(reason) => return Err(reason),
-            _ if outline.subject.is_none() || named.len() < 2 => return Err("it is no table of records"),
-            _ => {}
-        }
-        table.name = names.unused(&format!("{} {sheet}", stem(&member.path)));
-        Ok(table)
+        let reason = match outline.rows {
+            RowKind::Unknown(reason) => reason,
+            _ if outline.subject.is_none() || named.len() < 2 => "it is no table of records",
+            _ => return Ok(table),
+        };
+        Err(format!("{reason}; its columns: {}", described_columns(&outline)))
     }
 
     fn outline(&self) -> Outline<'_> {
-        Outline::new(&self.member.path, &self.sample, &self.described)
+        Outline::new(self.file.clone(), &self.sample, &self.described)
     }
 }
 
-fn sheet_name(member: &Member, sheet: &str) -> String {
-    format!("{}, sheet {}", comment(&member.path), quote(&comment(sheet)))
+/// The columns of a table, each with values.
+fn described_columns(outline: &Outline<'_>) -> String {
+    let columns = outline.columns.iter().take(MAX_LISTED);
+    let columns: Vec<String> = columns.map(|column| format!("{} ({})", quote(column.header), shown(column))).collect();
+    if columns.is_empty() { "none".to_owned() } else { columns.join(", ") }
 }
 
 pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
@@ -112,16 +126,20 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
     }
     let (mut names, mut tables, mut remarks) = (InputNames::default(), Vec::new(), Vec::new());
     for member in given.iter().take(MAX_TABLES) {
-        let first = Table::new(names.unused(&member.path), member, Sample::read(member)?);
-        let sheets = first.sample.other_sheets.clone();
-        tables.push(first);
-        for sheet in sheets {
-            match Table::of_sheet(&mut names, member, &sheet) {
-                Ok(table) if tables.len() < MAX_TABLES => tables.push(table),
-                Ok(_) => remarks.push(format!("{}: not described: too many tables", sheet_name(member, &sheet))),
-                Err(reason) => remarks.push(format!("{}: {reason}; left out", sheet_name(member, &sheet))),
+        let file = table::meaning_of_file(&member.path);
+        let first = Table::new(names.unused(&member.path), member, file, Sample::read(member)?);
+        let mut others = Vec::new();
+        for sheet in &first.sample.other_sheets {
+            let remark =
+                |reason: &str| format!("{}, sheet {}: left out: {reason}", comment(&member.path), quote(sheet));
+            match first.other_sheet(&mut names, sheet) {
+                Ok(table) if tables.len() + others.len() + 1 < MAX_TABLES => others.push(table),
+                Ok(_) => remarks.push(remark("it is one of too many tables")),
+                Err(reason) => remarks.push(remark(&reason)),
             }
         }
+        tables.push(first);
+        tables.append(&mut others);
     }
     let title = match inputs {
         [input] => input.file_stem().map(|stem| stem.to_string_lossy().into_owned()),
@@ -138,7 +156,7 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
     );
     let mut text = document(&source, &members, &tables)?;
     for remark in &remarks {
-        let _ = writeln!(text, "\n# {remark}.");
+        let _ = writeln!(text, "\n# {remark}");
     }
     let further = given.len().saturating_sub(MAX_TABLES);
     if further > 0 {
@@ -170,9 +188,6 @@ fn unknown_table(table: &Table<'_>) -> String {
         RowKind::People => "it is not sure where its people work, in firms or in startups",
         _ => "no column is sure to have names",
     };
-    let columns = outline.columns.iter().take(MAX_LISTED);
-    let columns = columns.map(|column| format!("{} ({})", quote(column.header), shown(column)));
-    let columns: Vec<String> = columns.collect();
     let section = match outline.rows {
         RowKind::People => {
             "`[[person]]` with `name = \"COLUMN\"` and `organization = { kind = \"firm\", column = \"COLUMN\", \
@@ -186,7 +201,7 @@ fn unknown_table(table: &Table<'_>) -> String {
          and a section {section}, \
          see /docs/operate/import#mapping",
         table.member.name,
-        if columns.is_empty() { "none".to_owned() } else { columns.join(", ") }
+        described_columns(&outline)
     )
 }
 
@@ -383,7 +398,7 @@ fn relations(outlines: &[Outline<'_>]) -> Vec<Relations> {
 
 /// The input of a table: its file and how that is read.
 fn input_lines(table: &Table<'_>, outline: &Outline<'_>, members: &[Member]) -> Vec<String> {
-    let Table { name, member, sample, described } = table;
+    let Table { name, member, sample, described, .. } = table;
     let file_name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_lowercase();
     // Of several files with one name the whole path tells which.
     let is_only = members.iter().filter(|other| file_name(&other.path) == file_name(&member.path)).count() < 2;

@@ -6,7 +6,7 @@ use std::io::Read;
 use serde_json::Value;
 
 use crate::sources::guess::sample::Sample;
-use crate::sources::guess::{FileDescription, InputNames, Table, csvw, document, quote};
+use crate::sources::guess::{FileDescription, InputNames, Table, csvw, document, quote, table};
 use crate::sources::input::json_rows::json_error;
 use crate::sources::input::{InputFormat, Member, Quote, encoding, limits};
 use crate::sources::mapping::date_format::DateFormat;
@@ -150,7 +150,8 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
             let none: Vec<&String> = described.none.iter().chain(own).collect();
             values.retain(|value| !none.contains(&value));
         }
-        tables.push(Table { name: names.unused(&path), member: found, sample, described });
+        let file = table::meaning_of_file(&found.path);
+        tables.push(Table { name: names.unused(&path), member: found, file, sample, described });
     }
     document(&source, members, &tables)
 }

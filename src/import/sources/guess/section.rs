@@ -859,7 +859,7 @@ impl<'o, 's> Sections<'o, 's> {
                 let is_particle = |index: &usize| {
                     self.column(*index).is_some_and(|column| column.is_named && values::are_particles(&column.values))
                 };
-                let between = (first + 1..last).filter(is_particle);
+                let between = (first.min(last) + 1..first.max(last)).filter(is_particle);
                 std::iter::once(first).chain(between).chain([last]).collect()
             }
             (None, None, None) => return,
@@ -906,7 +906,7 @@ impl<'o, 's> Sections<'o, 's> {
 /// Line of a mapping that gives a column this field; `None` if its values do not fit, or if it is not sure how.
 pub(crate) fn line_for(sample: &Sample, column: usize, kind: EntityKind, field: &str) -> Option<String> {
     let described = FileDescription::default();
-    let outline = Outline::new("", sample, &described);
+    let outline = Outline::new(header::Meaning::default(), sample, &described);
     let mut vocabularies = Vocabularies::new();
     let (used, open) = (BTreeMap::new(), BTreeMap::new());
     let (relations, sections) = (Relations::default(), Vec::new());

@@ -157,9 +157,9 @@ impl<'s> Column<'s> {
 }
 
 impl<'s> Outline<'s> {
-    pub(super) fn new(path: &str, sample: &'s Sample, described: &'s FileDescription) -> Self {
+    /// `file` is what the name of the file or the sheet means.
+    pub(super) fn new(file: Meaning, sample: &'s Sample, described: &'s FileDescription) -> Self {
         let columns = Column::all(sample);
-        let file = Meaning::read(stem(path).trim_end_matches(|char: char| char.is_ascii_digit()));
         let height = columns.iter().map(|column| column.texts.len()).max().unwrap_or_default();
         let rows = Evidence { columns: &columns, file: &file, height }.rows();
         let mut outline =
@@ -170,6 +170,15 @@ impl<'s> Outline<'s> {
         }
         outline.id = outline.find_id();
         outline
+    }
+
+    /// Whose table it is, if it has firms or startups.
+    pub(super) fn owner(&self) -> Option<Owner> {
+        match self.rows {
+            RowKind::Firms => Some(Owner::Firm),
+            RowKind::Startups => Some(Owner::Startup),
+            _ => None,
+        }
     }
 
     /// Column with the names of the rows' firms, startups or people.
@@ -310,6 +319,11 @@ impl<'s> Outline<'s> {
         let parts = values::split(&column.values, step);
         share(&parts.iter().map(String::as_str).collect::<Vec<_>>(), |value| known.contains(value))
     }
+}
+
+/// Meaning of the name of a file.
+pub(super) fn meaning_of_file(path: &str) -> Meaning {
+    Meaning::read(stem(path).trim_end_matches(|char: char| char.is_ascii_digit()))
 }
 
 /// Name of a file without folders and ending.

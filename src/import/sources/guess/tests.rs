@@ -23,7 +23,7 @@ fn guessed(path: &str, columns: &[(&str, Vec<String>)]) -> (String, Vec<&'static
     let sample =
         Sample { headers, values: columns.iter().map(|(_, values)| values.clone()).collect(), ..Sample::default() };
     let described = FileDescription::default();
-    let outlines = [Outline::new(path, &sample, &described)];
+    let outlines = [Outline::new(table::meaning_of_file(path), &sample, &described)];
     let mut vocabularies = Vocabularies::new();
     let relations = relations(&outlines).into_iter().next().unwrap();
     let is_known = outlines[0].rows != RowKind::People || relations.organization.is_some();
@@ -162,7 +162,8 @@ fn each_sheet_with_records_is_described_and_the_others_are_named() {
     let flows = sheet("Quarter,Calls,Distributions\nQ1 2025,3.1,2\nQ2 2025,2.7,4.4");
     workbook(&path, &[("Companies", "", &portfolio), ("Exits", "", &exits), ("Cash flows", "", &flows)]);
     let (text, statements) = imported(vec![path], folder.path()).unwrap();
-    for part in ["sheet = \"Companies\"", "sheet = \"Exits\"", "# portfolio.xlsx, sheet \"Cash flows\": "] {
+    let flows = "# portfolio.xlsx, sheet \"Cash flows\": left out: ";
+    for part in ["sheet = \"Companies\"", "sheet = \"Exits\"", flows, "\"Distributions\" (\"2\", \"4.4\")"] {
         assert!(text.contains(part), "no {part} in\n{text}");
     }
     for name in ["Cedar Bio", "Fernwerk"] {
@@ -255,6 +256,14 @@ fn what_several_rounds_share_is_filled_down_and_what_each_has_is_not() {
                Birch Works,Bergen,2024-06-07,Series A,7000000,Ash Partners\nCedar Bio,Oslo,2024-07-01,Seed,500000,Oak Capital\n";
     let text = guess(&[("deals.csv", csv)]).unwrap();
     assert!(text.contains("fill_down = [\"Company\", \"City\"]"), "{text}");
+}
+
+#[test]
+fn a_particle_is_part_of_a_name_in_any_order() {
+    let csv = "Achternaam,Tussenvoegsel,Voornaam,Functie,Fonds\nVeldkamp,,Sanne,Partner,Duin Ventures\nOstrick,van,Daan,Partner,Duin Ventures\n\
+               Hoogmade,de,Lotte,Analist,Gracht Capital\nMeerdijk,van der,Femke,Partner,Gracht Capital\n";
+    let text = guess(&[("personen.csv", csv)]).unwrap();
+    assert!(text.contains("columns = [\"Voornaam\", \"Tussenvoegsel\", \"Achternaam\"]"), "{text}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::sources::Result;
+use crate::sources::guess::names_records;
 use crate::sources::input::archive::listed;
 use crate::sources::input::header::is_value;
 use crate::sources::input::words::{
@@ -195,7 +196,9 @@ impl<'a> TableRows<'a> {
             width > 1 && (!is_long && is_footer(shape.first) || shape.filled == 1 && is_marked_note(shape.first));
         let is_count = shape.filled == 1 && (is_count(shape.label) || is_count_of(shape.first, self.rows));
         let is_sum = width > 1 && (shape.texts == 1 && is_total(shape.label) || is_count);
-        let is_partial_sum = || shape.texts == 1 && shape.filled > 1 && is_partial_total(shape.label);
+        // `Deals` below the names of companies, with nothing but numbers.
+        let is_label = || is_partial_total(shape.label) || shape.filled > 2 && names_records(shape.label);
+        let is_partial_sum = || shape.texts == 1 && shape.filled > 1 && is_label();
         let reason = if shape.repeats_header {
             self.other = None;
             REPEATED
@@ -207,7 +210,7 @@ impl<'a> TableRows<'a> {
             || shape.filled == 1 && shape.width == 1 && width > 2 && is_heading(shape.first)
         {
             "is a heading within the table, not a row of it; delete it, or fill the row"
-        } else if (is_sum || is_partial_sum()) && self.lacks_usual(cells) {
+        } else if self.lacks_usual(cells) && (is_sum || is_partial_sum()) {
             SUMS
         } else if (self.is_apart || self.is_below_note) && self.rows > 0 && shape.filled == 1 && width > 2 {
             return self.leave_out(
