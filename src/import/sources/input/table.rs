@@ -197,7 +197,8 @@ impl<'a> TableRows<'a> {
         let is_count = shape.filled == 1 && (is_count(shape.label) || is_count_of(shape.first, self.rows));
         let is_sum = width > 1 && (shape.texts == 1 && is_total(shape.label) || is_count);
         // `Deals` below the names of companies, with nothing but numbers.
-        let is_label = || is_partial_total(shape.label) || shape.filled > 2 && names_records(shape.label);
+        let names_rows = || shape.filled > 2 && shape.first == shape.label && names_records(shape.label);
+        let is_label = || is_partial_total(shape.label) || names_rows();
         let is_partial_sum = || shape.texts == 1 && shape.filled > 1 && is_label();
         let reason = if shape.repeats_header {
             self.other = None;
