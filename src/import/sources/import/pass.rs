@@ -333,8 +333,11 @@ impl PassContext<'_> {
         let input = &self.mapping.inputs[part.input];
         for index in &self.files[part.input] {
             let member = &self.members[*index];
-            let mut counts = FileSummary::default();
-            counts.file.clone_from(&member.name);
+            let file = match &input.format.sheet {
+                Some(sheet) => format!("{}, sheet {sheet}", member.name),
+                None => member.name.clone(),
+            };
+            let counts = FileSummary { file, ..FileSummary::default() };
             let (unused, sampled) = (Vec::new(), 0);
             let read = &self.read[part.input];
             let mut reader = InputReader {
@@ -429,7 +432,7 @@ impl RowReceiver for InputReader<'_, '_> {
         }
         if row.is_blank() && !self.part.columns.is_empty() {
             self.counts.blank += 1;
-            self.records.account.summary.note(row, || RowEvent::Blank);
+            self.records.account.summary.note(row, || RowEvent::Blank { input: self.part.input });
             let (reason, remedy) = ("has no value in a column that is used", "fill the row, or delete it");
             self.records.account.reject(&Reject { place: row.place(), column: "", value: "", reason, remedy });
             return Ok(());
@@ -437,7 +440,7 @@ impl RowReceiver for InputReader<'_, '_> {
         if let Some(condition) = first_unmet(row, &self.part.when) {
             self.counts.left_out += 1;
             let (column, value) = (&*condition.column.name, row.get(condition.column.index));
-            self.records.account.summary.note(row, || RowEvent::Unused { section: None });
+            self.records.account.summary.note(row, || RowEvent::Unused { input: self.part.input, section: None });
             let (reason, remedy) = ("is left out by `when` of the input", "correct `when` if the row is wanted");
             self.records.account.reject(&Reject { place: row.place(), column, value, reason, remedy });
             return Ok(());

@@ -111,7 +111,7 @@ impl<'a> StatementCollector<'a> {
             self.account.rows(index, row.file).rows += 1;
             if let Some(condition) = first_unmet(row, &section.when) {
                 self.account.rows(index, row.file).left_out += 1;
-                self.account.summary.note(row, || RowEvent::Unused { section: Some(index) });
+                self.account.summary.note(row, || RowEvent::Unused { input: section.from, section: Some(index) });
                 unmet = unmet.or(Some((condition, section.kind)));
                 continue;
             }

@@ -72,10 +72,13 @@ pub(crate) type SampledRows = HashMap<(u32, u64), Vec<RowEvent>>;
 /// Part of what became of a row. Sections and fields are indexes of the mapping.
 #[derive(Clone, Debug)]
 pub(crate) enum RowEvent {
-    /// No column that is used has a value.
-    Blank,
+    /// No column of the input that is used has a value.
+    Blank {
+        input: usize,
+    },
     /// The input's `when`, or that of a section, leaves the row out.
     Unused {
+        input: usize,
         section: Option<usize>,
     },
     WithoutKey {

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
 
-use calamine::{Cell, Data, DataRef, Ods, Range, Reader, Sheet, SheetVisible, Xls, Xlsb, Xlsx};
+use calamine::{Cell, Data, DataRef, Dimensions, Ods, Range, Reader, Sheet, SheetVisible, Xls, Xlsb, Xlsx};
 
 use crate::sources::Result;
 use crate::sources::guess::names_field;
@@ -24,6 +24,9 @@ use data::import::diagnostics::quoted;
 /// Sheets that are looked at for the one with the table, and cells of each.
 const SAMPLE_SHEETS: usize = 30;
 const MAX_SAMPLE: usize = 20_000;
+
+/// Bytes of the largest workbook whose merged cells are read.
+const MAX_MERGED: u64 = 8 << 20;
 
 /// Fields that a header names after which it has no more evidence of a table.
 const FIELDS: usize = 4;
@@ -72,7 +75,12 @@ pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, t
     }
     to.format(&format);
     let Some(sheet) = format.sheet.clone() else { return Err(member.error(1, "has no sheet")) };
-    let mut rows = SheetRows { member, format: &format, to: Some(to), skipped: None, groups: None, table: None };
+    let merged = OpenCells { below: book.merged(member, &sheet), open: Vec::new() };
+    if !merged.below.is_empty() {
+        to.note("merged cells: each of their rows has their value, unless it is a number".to_owned());
+    }
+    let mut rows =
+        SheetRows { member, format: &format, to: Some(to), skipped: None, groups: None, table: None, merged };
     book.each_row(member, &sheet, &mut |row, cells| rows.add(row, cells).map(|()| true))?;
     rows.finish()
 }
@@ -176,6 +184,30 @@ impl Book {
         }
     }
 
+    /// The cells of a sheet that are merged over several rows of a column, the first rows first. The parts of large workbooks
+    /// are not read twice for them.
+    fn merged(&mut self, member: &Member, sheet: &str) -> Vec<MergedCell> {
+        if member.size > MAX_MERGED {
+            return Vec::new();
+        }
+        let found = match self {
+            Self::Xlsx(book) => contain_result(move || book.merge_cells_by_sheet_name(sheet)),
+            Self::Xls(book) => contain_result(move || book.merge_cells_by_sheet_name(sheet)),
+            Self::Xlsb(_) | Self::Ods(_) => return Vec::new(),
+        };
+        let ranges = found.unwrap_or_default().into_iter();
+        let of_column = ranges.filter(|range| range.start.1 == range.end.1 && range.start.0 < range.end.0);
+        let cell = |range: Dimensions| MergedCell {
+            column: range.start.1,
+            first: range.start.0,
+            last: range.end.0,
+            text: String::new(),
+        };
+        let mut merged: Vec<MergedCell> = of_column.map(cell).collect();
+        merged.sort_unstable_by_key(|cell| std::cmp::Reverse(cell.first));
+        merged
+    }
+
     /// The first rows of a sheet.
     fn sample(&mut self, member: &Member, sheet: &str) -> Result<Vec<SampleRow>> {
         let (mut rows, mut count) = (Vec::new(), 0);
@@ -212,6 +244,40 @@ impl Cells for SheetCells {
 
     fn each<'c>(&'c self, visit: &mut dyn FnMut(usize, &'c str)) {
         self.0.iter().for_each(|(column, text)| visit(*column as usize, text));
+    }
+}
+
+/// A cell that is merged over several rows, with its value once that is read.
+struct MergedCell {
+    column: u32,
+    first: u32,
+    last: u32,
+    text: String,
+}
+
+/// The merged cells of a sheet: those that are open, and before them those below, the first of them last.
+struct OpenCells {
+    below: Vec<MergedCell>,
+    open: Vec<MergedCell>,
+}
+
+impl OpenCells {
+    /// Gives the cells of a row the values of the merged cells that they are part of. A number may be a sum of the rows.
+    fn fill(&mut self, row: u32, cells: &mut SheetCells) {
+        self.open.retain(|cell| cell.last >= row);
+        for MergedCell { column, text, .. } in &self.open {
+            if cells.get(*column as usize).trim().is_empty() {
+                cells.0.push((*column, text.clone()));
+                cells.0.sort_by_key(|(column, _)| *column);
+            }
+        }
+        while let Some(mut cell) = self.below.pop_if(|cell| cell.first <= row) {
+            let text = cells.get(cell.column as usize);
+            if cell.first == row && !text.trim().is_empty() && text.trim().parse::<f64>().is_err() {
+                cell.text = text.to_owned();
+                self.open.push(cell);
+            }
+        }
     }
 }
 
@@ -308,6 +374,7 @@ struct SheetRows<'a> {
     groups: Option<Vec<String>>,
     /// First column of the header, the row before, and the table.
     table: Option<(u32, u32, TableRows<'a>)>,
+    merged: OpenCells,
 }
 
 impl<'a> SheetRows<'a> {
@@ -318,6 +385,7 @@ impl<'a> SheetRows<'a> {
         }
         let line = u64::from(row) + 1;
         if let Some((start, last, table)) = &mut self.table {
+            self.merged.fill(row, cells);
             // Cells left of the header have no name.
             cells.0.retain(|(column, _)| column >= start);
             cells.0.iter_mut().for_each(|(column, _)| *column -= *start);

@@ -398,6 +398,21 @@ pub(crate) fn sheet(lines: &str) -> String {
 }
 
 #[test]
+fn merged_cells_have_their_value_in_each_row_unless_it_is_a_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deals.xlsx");
+    let merged = |ranges: &[&str]| {
+        let ranges: String = ranges.iter().map(|range| format!(r#"<mergeCell ref="{range}"/>"#)).collect();
+        format!("</sheetData><mergeCells>{ranges}</mergeCells><sheetData>")
+    };
+    let rows_of = sheet("Deals\nDate,Startup,Amount\n2026-05-04,Alder,500\n,Birch,\n,Cedar,\n2026-05-06,Dorn,700");
+    let rows_of = rows_of + &merged(&["A1:C1", "A3:A4", "C3:C4"]);
+    workbook(&path, &[("Deals", "", &rows_of)]);
+    let (found, _) = rows(&path, &InputFormat::default(), &["date", "startup", "amount"]);
+    assert_eq!(found, ["3: 2026-05-04|Alder|500", "4: 2026-05-04|Birch|", "5: |Cedar|", "6: 2026-05-06|Dorn|700"]);
+}
+
+#[test]
 fn the_sheet_with_the_table_is_read_and_all_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.xlsx");

@@ -71,8 +71,8 @@ pub(crate) struct Notation {
     has_ambiguous: bool,
     /// True if there are numbers that lack their unit: they are too small to be complete.
     pub lacks_unit: bool,
-    /// True if there are numbers below 1,000 without a unit.
-    has_small: bool,
+    /// Numbers without a unit below 1,000, and others below a million.
+    bare: [u32; 2],
     /// True if there are amounts in which `mil` is a thousand, and a million.
     mils: [bool; 2],
     /// True if there are amounts with a `mil` that only others can explain.
@@ -107,7 +107,9 @@ impl Notation {
             }
             let number = amount.number(form.decimal).filter(|_| !has_unit && amount.unit.is_none());
             self.lacks_unit |= number.is_some_and(|number| number.lacks_unit(is_range));
-            self.has_small |= number.is_some_and(|number| number.value > 0.0 && number.value < SMALL);
+            if let Some(number) = number.filter(|number| number.value > 0.0 && number.value < MILLION) {
+                self.bare[usize::from(number.value >= SMALL)] += 1;
+            }
             match amount.mil {
                 Some(Mil::Known(unit)) => self.mils[usize::from(unit == MILLION)] = true,
                 Some(Mil::OfColumn) => self.has_unknown_mil = true,
@@ -121,7 +123,7 @@ impl Notation {
         self.has_comma |= other.has_comma;
         self.has_ambiguous |= other.has_ambiguous;
         self.lacks_unit |= other.lacks_unit;
-        self.has_small |= other.has_small;
+        self.bare.iter_mut().zip(other.bare).for_each(|(known, other)| *known += other);
         self.mils.iter_mut().zip(other.mils).for_each(|(known, other)| *known |= other);
         self.has_unknown_mil |= other.has_unknown_mil;
     }
@@ -152,7 +154,16 @@ impl Notation {
     pub(crate) fn decides_more_than(&self, known: &Self) -> bool {
         let is_decided = self.has_ambiguous && self.decimal() != known.decimal();
         let is_explained = self.has_unknown_mil && self.mil() != known.mil();
-        is_decided || is_explained || (self.has_small && self.lacks_unit != known.lacks_unit)
+        is_decided || is_explained || self.bare != [0; 2] && self.complete_from() != known.complete_from()
+    }
+
+    /// The least number without a unit that is complete. If most numbers are too small to be, a thousand is no more so.
+    fn complete_from(&self) -> f64 {
+        match self.bare {
+            _ if !self.lacks_unit => 0.0,
+            [small, others] if small > others => MILLION,
+            _ => SMALL,
+        }
     }
 
     /// True if there are ambiguous numbers that no other number decides.
@@ -454,7 +465,7 @@ impl ParsedNumber {
 
     /// The amount. Refuses one that lacks its unit.
     fn in_full(self, unit: Option<f64>, is_range: bool, form: &AmountForm, column: &Notation) -> Result<f64, Reason> {
-        let is_small = column.lacks_unit && self.value > 0.0 && self.value < SMALL;
+        let is_small = self.value > 0.0 && self.value < column.complete_from();
         Err(match unit {
             None if form.lacks_unit => {
                 "has no unit, but the header of its column has one; write it, such as `unit = \"million\"`, in the \
@@ -464,8 +475,8 @@ impl ParsedNumber {
                 "is below 1,000 and lacks its unit; write it, as in `1.5M`, or `unit = \"million\"` in the mapping"
             }
             None if is_small => {
-                "is below 1,000, and other amounts of its column lack their unit; write it, as in `1.5M`, or `unit = \
-                 \"million\"` in the mapping"
+                "has no unit, and other amounts of its column, which are below 1,000, lack theirs; write it, as in `1.5M`, or \
+                 `unit = \"million\"` in the mapping"
             }
             _ => return Ok(self.value * unit.unwrap_or(1.0)),
         }

@@ -309,7 +309,9 @@ fn a_number_of_two_meanings_is_read_by_the_others_of_its_column() {
         (&["500.000", "1.7M"], &[None, Some(1_700_000.0)]),
         // Missing units.
         (&["1.5", "1,5", "120.5", "$0.75"], &[None, None, None, None]),
-        (&["85.5", "120", "2500"], &[None, None, Some(2_500.0)]),
+        // In millions 2,500 is too, as most of its column.
+        (&["85.5", "120", "2500"], &[None, None, None]),
+        (&["85.5", "2500", "120000"], &[None, Some(2_500.0), Some(120_000.0)]),
         (&["120", "2500", "950.00"], &[Some(120.0), Some(2_500.0), Some(950.0)]),
     ] {
         assert_eq!(column(cells), amounts, "{cells:?}");

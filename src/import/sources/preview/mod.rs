@@ -158,6 +158,9 @@ pub fn preview(
         sampled.extend(first.rows.iter().map(|row| ((member.index, row.line), Vec::new())));
         let mut table = first.table(member);
         table.input.clone_from(&input.name);
+        if let Some(sheet) = &input.format.sheet {
+            table.file = format!("{}, sheet {sheet}", table.file);
+        }
         table.more_files = files.len() - 1;
         shown.push((index, member.index, table));
     }
@@ -327,7 +330,27 @@ fn explain(table: &mut PreviewTable, mapping: &Mapping, input: usize, file: u32,
     let Some(summary) = summary else { return };
     for row in &mut table.rows {
         let Some(events) = summary.sampled.get(&(file, row.line)) else { continue };
-        events.iter().for_each(|event| explain_row(row, event, mapping, input, &headers));
+        let events = events.iter().filter(|event| is_of_input(event, mapping, input));
+        events.for_each(|event| explain_row(row, event, mapping, input, &headers));
+    }
+}
+
+/// True if an event is that of a row of the input, and not of the same row of another sheet.
+fn is_of_input(event: &RowEvent, mapping: &Mapping, input: usize) -> bool {
+    let section = |index: usize| mapping.sections.get(index);
+    let of_section = |index: usize| section(index).is_some_and(|section| section.from == input);
+    let of_field = |index: usize, field: usize| {
+        let columns = section(index).and_then(|section| section.fields.get(field)).map(|field| &field.value.columns);
+        columns.is_some_and(|columns| columns.iter().any(|column| column.input == input))
+    };
+    match event {
+        RowEvent::Blank { input: of } | RowEvent::Unused { input: of, section: None } => *of == input,
+        RowEvent::Unused { section: Some(section), .. }
+        | RowEvent::WithoutKey { section, .. }
+        | RowEvent::Entity { section } => of_section(*section),
+        RowEvent::Value { section, field, .. } | RowEvent::Dropped { section, field, .. } => {
+            of_section(*section) || of_field(*section, *field)
+        }
     }
 }
 
@@ -372,9 +395,9 @@ fn explain_row(
     let kind = |section: usize| mapping.sections.get(section).map_or("", |section| section.kind.name());
     let field = |section: usize, field: usize| mapping.sections.get(section)?.fields.get(field);
     match event {
-        RowEvent::Blank => row.left_out.push("it has no value in a column that is used".to_owned()),
-        RowEvent::Unused { section: None } => row.left_out.push("`when` of the input does not take it".to_owned()),
-        RowEvent::Unused { section: Some(section) } => {
+        RowEvent::Blank { .. } => row.left_out.push("it has no value in a column that is used".to_owned()),
+        RowEvent::Unused { section: None, .. } => row.left_out.push("`when` of the input does not take it".to_owned()),
+        RowEvent::Unused { section: Some(section), .. } => {
             row.left_out.push(format!("not a {}: its `when` does not take the row", kind(*section)));
         }
         RowEvent::WithoutKey { section, reason } => row.left_out.push(format!("not a {}: {reason}", kind(*section))),
