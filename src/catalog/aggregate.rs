@@ -250,6 +250,7 @@ impl Catalog {
         let column = GroupColumn::new(self.snapshot(), table, by);
         let mut places = Vec::new();
         let mut groups = column.groups(rows, &mut places);
+        pause::point();
         let mut amounts_of = |group: &ValueRows<'_>| {
             let (counter, count) = (counter.as_mut()?, group.count);
             Some(match (group.rows, rows) {
@@ -300,6 +301,7 @@ impl Catalog {
         pause::point();
         let mut unknown = rows.bits(self.snapshot().rows(table));
         let mut other = column.known(rows, &groups);
+        pause::point();
         let words = unknown.iter_mut().zip(&mut other);
         words.for_each(|(bits, known)| (*bits, *known) = (*bits & !*known, *bits & *known));
         if others.is_empty() {

@@ -28,6 +28,8 @@ const YEARS: i32 = 20;
 /// Maximum number of groups in a breakdown, and of investors.
 const GROUPS: usize = 12;
 const NEWEST: usize = 10;
+/// Rows after which others may run.
+const PIECE: u32 = 1 << 14;
 const MAX_SECTORS: usize = 24;
 
 const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
@@ -243,6 +245,9 @@ fn by_stage_and_year(
     let years = (last - first + 1) as usize;
     let mut counts = vec![[0_u64; Stage::PLACES]; years];
     RowFilter::new(catalog, Table::Rounds, &query.filters).each(|round| {
+        if round % PIECE == 0 {
+            pause::point();
+        }
         let year = snapshot.round_date(round).map(|date| date.year() - first);
         if let Some(counts) = year.and_then(|year| counts.get_mut(usize::try_from(year).ok()?)) {
             counts[Stage::place(snapshot.round_stage(round))] += 1;
