@@ -2,6 +2,7 @@
 //! that each is read as. Costs are fitted to them.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use crate::ask::Interpretation;
 use crate::ask::lattice::{COSTS, Costs};
@@ -87,6 +88,30 @@ fn only_the_first_words_of_a_long_question_are_read_and_the_rest_is_named() {
     let interpretation = catalog.interpret(Resource::Startups, &text);
     assert_eq!(interpretation.values().collect::<Vec<_>>(), [("sector".to_owned(), "fintech".to_owned())]);
     assert!(interpretation.unread.last().is_some_and(|rest| rest.ends_with("startups in London")));
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+    /// Questions of numbers, units and signs in any order are read, and each word is a part of the text.
+    #[test]
+    fn each_word_has_its_place_in_the_text(
+        parts in proptest::collection::vec(
+            proptest::sample::select(vec![
+                "5", "500", "000", "%", "20%", "M€", "k€", "Md€", "Mrd£", "US$", "US$5", "R$", "€", "mila", "5M€", "über",
+                "unter", "levées", "startups", "Köln", "São", "Paulo,", "excluded", "–", "-", "/", "l’été", "日本", "not", "’s",
+            ]),
+            0..12,
+        ),
+    ) {
+        static BUNDLED: LazyLock<Catalog> = LazyLock::new(|| crate::bundled().unwrap());
+        let catalog = &*BUNDLED;
+        let text = parts.join(" ");
+        for token in &QuestionWords::new(catalog, catalog.lexicon(), &text).tokens {
+            proptest::prop_assert!(text.get(token.place.clone()).is_some(), "{:?} in {}", token, text);
+        }
+        catalog.ask(&text);
+    }
 }
 
 /// Writes the costs with which most of the labelled questions are read rightly, from those of the file, if

@@ -57,18 +57,24 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
             (last.place.end, last.ends_clause) = (offset(part) + 1, part.len() > 1);
             continue;
         }
+        let push_sign = |tokens: &mut Vec<QuestionToken>, part: &str, sign: &str| {
+            let (place, raw, word) = (offset(part)..offset(part) + part.len(), part.to_owned(), sign.to_owned());
+            tokens.push(QuestionToken { place, raw, word, is_possessive: false, ends_clause: false });
+        };
         // `5 M€`
-        let is_unit = |text: &str| matches!(text, "k" | "K" | "m" | "M" | "Mio" | "Mrd" | "Md" | "Mds");
-        if let Some(unit) = part.strip_suffix(['€', '£']).filter(|unit| is_unit(unit)) {
-            push(&mut tokens, offset(part), unit, false);
-            push(&mut tokens, offset(part), if part.ends_with('€') { "eur" } else { "gbp" }, false);
+        let is_unit = |unit: &&str| is_in("units before a currency", &unit.to_lowercase());
+        if let Some(unit) = part.strip_suffix(['€', '£']).filter(is_unit)
+            && let currency = &part[unit.len()..]
+            && let Some(word) = meaning_of("signs", currency)
+        {
+            push(&mut tokens, offset(unit), unit, false);
+            push_sign(&mut tokens, currency, word);
             continue;
         }
         // A sign alone is a word.
         let sign = if matches!(part, "-" | "–") { is_range.then_some("to") } else { meaning_of("signs", part) };
         if let Some(sign) = sign {
-            let (place, raw, word) = (offset(part)..offset(part) + part.len(), part.to_owned(), sign.to_owned());
-            tokens.push(QuestionToken { place, raw, word, is_possessive: false, ends_clause: false });
+            push_sign(&mut tokens, part, sign);
             continue;
         }
         // `music / video`
