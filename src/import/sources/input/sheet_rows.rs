@@ -75,7 +75,7 @@ pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, t
     }
     to.format(&format);
     let Some(sheet) = format.sheet.clone() else { return Err(member.error(1, "has no sheet")) };
-    let merged = OpenCells { below: book.merged(member, &sheet), open: Vec::new() };
+    let merged = OpenCells { below: book.merged(member, &sheet), open: Vec::new(), count: 0 };
     if !merged.below.is_empty() {
         to.note("merged cells: each of their rows has their value, unless it is a number".to_owned());
     }
@@ -255,29 +255,42 @@ struct MergedCell {
     text: String,
 }
 
-/// The merged cells of a sheet: those that are open, and before them those below, the first of them last.
+/// The merged cells of a sheet: those below the current row, the first of them last, and those that the row is part of.
 struct OpenCells {
     below: Vec<MergedCell>,
     open: Vec<MergedCell>,
+    /// Cells that were filled so far.
+    count: u64,
 }
 
 impl OpenCells {
-    /// Gives the cells of a row the values of the merged cells that they are part of. A number may be a sum of the rows.
-    fn fill(&mut self, row: u32, cells: &mut SheetCells) {
+    /// Gives the cells of a row the values of the merged cells that they are part of. A number may be a sum of the rows. What is
+    /// filled counts for the limits of rows and sheets.
+    fn fill(&mut self, row: u32, cells: &mut SheetCells) -> Result<(), LimitExceeded> {
         self.open.retain(|cell| cell.last >= row);
+        let mut filled: Vec<(u32, String)> = Vec::new();
+        let mut bytes = 0;
         for MergedCell { column, text, .. } in &self.open {
+            self.count += 1;
+            limits::SHEET_CELLS.check(self.count)?;
             if cells.get(*column as usize).trim().is_empty() {
-                cells.0.push((*column, text.clone()));
-                cells.0.sort_by_key(|(column, _)| *column);
+                bytes += text.len() as u64;
+                limits::ROW.check(bytes)?;
+                filled.push((*column, text.clone()));
             }
         }
+        if !filled.is_empty() {
+            cells.0.append(&mut filled);
+            cells.0.sort_by_key(|(column, _)| *column);
+        }
         while let Some(mut cell) = self.below.pop_if(|cell| cell.first <= row) {
-            let text = cells.get(cell.column as usize);
-            if cell.first == row && !text.trim().is_empty() && text.trim().parse::<f64>().is_err() {
+            let text = cells.get(cell.column as usize).trim();
+            if cell.first == row && !text.is_empty() && text.parse::<f64>().is_err() {
                 cell.text = text.to_owned();
                 self.open.push(cell);
             }
         }
+        Ok(())
     }
 }
 
@@ -385,7 +398,7 @@ impl<'a> SheetRows<'a> {
         }
         let line = u64::from(row) + 1;
         if let Some((start, last, table)) = &mut self.table {
-            self.merged.fill(row, cells);
+            self.merged.fill(row, cells).map_err(|exceeded| self.member.error(line, exceeded))?;
             // Cells left of the header have no name.
             cells.0.retain(|(column, _)| column >= start);
             cells.0.iter_mut().for_each(|(column, _)| *column -= *start);
