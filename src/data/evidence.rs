@@ -135,8 +135,8 @@ evidence! {
     SameOrganization = "same organization", Organization, 56;
     OtherOrganization = "different organizations", Organization, -10;
     OneSource = "separate records of one source", Source, -14;
-    /// A renamed record of a source that knows its records by their names: same domain or identifier, and later.
-    Successor = "the source has one since it lost the other", Source, 120;
+    /// A source without ids of its own renamed a record: the same domain, and one came after the other was gone.
+    Successor = "renamed by its source", Source, 120;
     /// Several letters differ, or a look-up finds the name by its words only.
     SimilarName = "similar name", Name, 26;
 }

@@ -17,8 +17,8 @@ const MIN_COUNTRY_LETTERS: usize = 4;
 struct Language {
     /// Phrases by their first word: their words and what they are in English, the longest first.
     phrases: HashMap<String, Vec<(Vec<String>, &'static str)>>,
-    /// Words without their ending.
-    stems: Vec<(String, &'static str)>,
+    /// Beginnings of words with any ending.
+    stems: HashMap<String, &'static str>,
 }
 
 static LANGUAGES: Lazy<[Language; 5]> = Lazy::new(|| {
@@ -34,11 +34,11 @@ static LANGUAGES: Lazy<[Language; 5]> = Lazy::new(|| {
 
 impl Language {
     fn parse(text: &'static str) -> Self {
-        let mut language = Self { phrases: HashMap::default(), stems: Vec::new() };
+        let mut language = Self { phrases: HashMap::default(), stems: HashMap::default() };
         let lines = word_file::entries(text).filter_map(|line| line.split_once(": "));
         for (english, phrase) in lines.flat_map(|(english, phrases)| phrases.split(", ").map(move |it| (english, it))) {
             if let Some(stem) = phrase.strip_suffix('*') {
-                language.stems.push((fold(stem), english));
+                language.stems.entry(fold(stem)).or_insert(english);
                 continue;
             }
             let words: Vec<String> = fold(&phrase.replace(['\'', '’'], " ")).split(' ').map(str::to_owned).collect();
@@ -58,8 +58,9 @@ impl Language {
             !is_split && tokens.iter().take(words.len()).map(|token| &token.word).eq(words)
         };
         let phrase = self.phrases.get(word).into_iter().flatten().find(|(words, _)| fits(words));
-        let by_stem = || self.stems.iter().find(|(stem, _)| word.starts_with(stem.as_str()));
-        phrase.map(|(words, english)| (words.len(), *english)).or_else(|| by_stem().map(|(_, english)| (1, *english)))
+        // The longest beginning counts.
+        let by_stem = || (1..=word.len()).rev().find_map(|end| self.stems.get(word.get(..end)?).copied());
+        phrase.map(|(words, english)| (words.len(), *english)).or_else(|| Some((1, by_stem()?)))
     }
 }
 
@@ -143,10 +144,7 @@ pub(super) fn to_english(tokens: Vec<QuestionToken>, lexicon: &Lexicon) -> (Vec<
     while at < tokens.len() {
         let found = language.and_then(|language| language.find(&tokens[at..])).filter(|_| !kept[at]);
         if let Some((length, english)) = found {
-            let is_place = |meaning: &PhraseMeaning| {
-                matches!(meaning, PhraseMeaning::City { .. } | PhraseMeaning::Country(_) | PhraseMeaning::State { .. })
-            };
-            let is_name = tokens[at].is_capitalized() && lexicon.meanings(english).iter().any(is_place);
+            let is_name = tokens[at].is_capitalized() && lexicon.meanings(english).iter().any(PhraseMeaning::is_place);
             read.extend(replaced(&tokens[at..at + length], english, is_name));
             at += length;
         } else if let Some((length, country)) = country_at(&tokens[at..], language.is_some(), lexicon)

@@ -53,6 +53,13 @@ pub(crate) enum PhraseMeaning {
     Role(&'static str),
 }
 
+impl PhraseMeaning {
+    /// True for a city, a state or a country.
+    pub(crate) fn is_place(&self) -> bool {
+        matches!(self, Self::City { .. } | Self::State { .. } | Self::Country(_))
+    }
+}
+
 pub(crate) struct Lexicon {
     phrases: HashMap<String, Vec<PhraseMeaning>>,
     /// Phrases of one word, by their first byte.
@@ -254,10 +261,7 @@ impl Lexicon {
             return known;
         }
         // Places have no plural.
-        let is_place = |meaning: &PhraseMeaning| {
-            use PhraseMeaning::{Area, City, Country, State};
-            matches!(meaning, City { .. } | State { .. } | Area(_) | Country(_))
-        };
+        let is_place = |meaning: &PhraseMeaning| meaning.is_place() || matches!(meaning, PhraseMeaning::Area(_));
         let find = |phrase: &str| find(phrase).filter(|known| !known.iter().all(is_place));
         let singular = |end: &str, replacement: &str| {
             let stem = phrase.strip_suffix(end).filter(|stem| stem.len() > 2)?;

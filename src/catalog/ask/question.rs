@@ -111,7 +111,8 @@ impl<'a> Question<'a> {
 
     /// The question with other words in place of misspelled ones.
     pub(super) fn corrected(&self, words: Vec<(usize, String)>) -> Self {
-        Self::new(Rc::new(self.words.corrected(words)), self.resource)
+        let written = QuestionWords { tokens: self.tokens.clone(), memory: Vec::new(), ..*self.words };
+        Self::new(Rc::new(written.corrected(words)), self.resource)
     }
 
     /// The property of `group_by` that a word names.
@@ -144,15 +145,14 @@ impl<'a> QuestionWords<'a> {
         Rc::new(words.corrected(parts))
     }
 
-    /// The same with other words in place of misspelled ones.
-    fn corrected(&self, corrections: Vec<(usize, String)>) -> Self {
-        let mut tokens = self.tokens.clone();
+    /// Replaces misspelled words.
+    fn corrected(mut self, corrections: Vec<(usize, String)>) -> Self {
         for (at, word) in corrections {
-            tokens[at].word = word;
+            self.tokens[at].word = word;
         }
-        let memory = tokens.iter().map(|_| WordMemory::default()).collect();
-        let words = Self { tokens, memory, ..*self };
-        Self { is_phrase: words.is_noun_phrase(), ..words }
+        self.memory = self.tokens.iter().map(|_| WordMemory::default()).collect();
+        self.is_phrase = self.is_noun_phrase();
+        self
     }
 
     /// Table of the first word for records, or of the verb behind `who`, and the words that name it.

@@ -422,10 +422,8 @@ impl Path<'_, '_> {
             return Some(2);
         }
         // `no Recife` is Portuguese for `in Recife`.
-        let is_place = |meaning: &PhraseMeaning| {
-            matches!(meaning, PhraseMeaning::City { .. } | PhraseMeaning::Country(_) | PhraseMeaning::State { .. })
-        };
-        let place = self.longest_meaning(at + 1).filter(|(_, meanings)| meanings.iter().any(is_place));
+        let has_place = |meanings: &[PhraseMeaning]| meanings.iter().any(PhraseMeaning::is_place);
+        let place = self.longest_meaning(at + 1).filter(|(_, meanings)| has_place(meanings));
         if self.is_at(at, &["no"])
             && let Some((length, _)) = place
         {
@@ -500,7 +498,7 @@ impl Path<'_, '_> {
         self.unread.push(at..at + 1);
         // A word such as `not` cannot be skipped.
         if meaning_of("negations", &self.tokens[at].word).is_some() {
-            self.sign = Some(Sign { at, is_unclear: true });
+            self.deny(at);
         } else if !self.is_structural(at) {
             self.uncovered += 1;
             // What a sign excludes is not searched for either.

@@ -40,6 +40,7 @@ pub(super) struct HashedIdentifier {
 pub(super) struct RecordProfile {
     pub source: u32,
     pub is_gone: bool,
+    /// As in [`SourceRecord::seen`].
     pub seen: Option<(Date, Date)>,
     pub names: Vec<ParsedName>,
     /// Ascending, without placeholders.
@@ -107,7 +108,7 @@ pub(super) struct Profiles {
     /// Keys of initials that several people of one source have.
     colleagues: Set<u64>,
     sectors: Map<u64, u32>,
-    /// Records that a source has now with a domain, by both.
+    /// Number of present records by source and domain.
     owners: Map<(u32, u64), u32>,
     /// Number of unlike names with each link; empty in a look-up.
     pub link_names: Map<u64, u32>,
@@ -249,14 +250,14 @@ impl Profiles {
     }
 
     fn count_owners(&mut self) {
-        let present = self.all.iter().filter(|profile| !profile.is_gone);
-        let owned = present.filter_map(|profile| Some((profile.source, profile.traits.domain?.hash)));
-        let mut owners: Map<(u32, u64), u32> = Map::default();
-        owned.for_each(|key| *owners.entry(key).or_default() += 1);
-        self.owners = owners;
+        for profile in self.all.iter().filter(|profile| !profile.is_gone) {
+            let Some(domain) = profile.traits.domain else { continue };
+            *self.owners.entry((profile.source, domain.hash)).or_default() += 1;
+        }
     }
 
-    /// True if a source has one of two records since it lost the other, and no other record of the domain that both have.
+    /// True if one of two records came to their source after the other was gone, and no third record of the source has the
+    /// domain of both.
     pub(super) fn is_succeeded(&self, left: &RecordProfile, right: &RecordProfile) -> bool {
         let is_before = |one: &RecordProfile, other: &RecordProfile| {
             one.is_gone && one.seen.zip(other.seen).is_some_and(|((_, last), (first, _))| last < first)

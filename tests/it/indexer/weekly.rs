@@ -96,7 +96,7 @@ impl World {
         }
     }
 
-    /// What happens in a week: 5 % are renamed, 2 % deleted, and a firm and a startup founded.
+    /// Renames 5 % of the records, deletes 2 %, and founds a firm and a startup.
     fn pass_week(&mut self) {
         for table in 0..2 {
             for id in 0..self.entities[table].len() {
@@ -166,7 +166,7 @@ fn indexer(arguments: &[&str]) {
     assert!(ran.status.success(), "{arguments:?}: {}{}", text(&ran.stdout), text(&ran.stderr));
 }
 
-/// What has been served in a series of releases.
+/// The addresses that a series of releases has served.
 #[derive(Default)]
 struct Served {
     /// The entity of each address.
@@ -195,7 +195,7 @@ impl Served {
                 let is_alive = row.is_some_and(|row| owner(row) == *known);
                 let is_gone = row.is_none() && snapshot.gone(table, slug).is_some();
                 assert!(is_alive || is_gone, "{release}: the address {slug} is dead or leads to another record");
-                // What is renamed while its only source is removed cannot be known again.
+                // A record that is renamed while its only source is removed cannot be recognized.
                 let is_lost = world.entities[place][*known].known_to == 1 << LETTERS;
                 assert!(
                     is_alive || is_lost || !present.contains(known),

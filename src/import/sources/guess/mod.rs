@@ -67,7 +67,7 @@ pub(crate) struct FileDescription {
 pub(crate) struct Table<'m> {
     name: String,
     member: &'m Member,
-    /// What the name of its file or sheet means.
+    /// Meaning of the name of its file or sheet.
     file: Meaning,
     sample: Sample,
     described: FileDescription,
@@ -79,13 +79,13 @@ impl<'m> Table<'m> {
         Self { name, member, file, sample, described: FileDescription::default() }
     }
 
-    /// A further sheet of the workbook of a table, or why it is not a table of records, with its columns.
-    fn other_sheet(&self, names: &mut InputNames, sheet: &str) -> Result<Self, String> {
+    /// Another sheet of the workbook of a table, whose outline is `known`; or why it is not a table of records, with its
+    /// columns.
+    fn other_sheet(&self, known: &Outline<'_>, names: &mut InputNames, sheet: &str) -> Result<Self, String> {
         let format = InputFormat { sheet: Some(sheet.to_owned()), ..InputFormat::default() };
         let sample = Sample::read_as(self.member, format).map_err(|_| "it cannot be read as a table".to_owned())?;
         let mut file = Meaning::read(sheet);
-        // What has the name column of the table is of the same kind.
-        let known = self.outline();
+        // A sheet with the same name column has records of the same kind.
         let subject = known.subject.and_then(|subject| known.columns.get(subject));
         let is_subject =
             |header: &String| subject.is_some_and(|known| column_name(known.header) == column_name(header));
@@ -128,16 +128,17 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
     for member in given.iter().take(MAX_TABLES) {
         let file = table::meaning_of_file(&member.path);
         let first = Table::new(names.unused(&member.path), member, file, Sample::read(member)?);
-        let mut others = Vec::new();
+        let (known, mut others) = (first.outline(), Vec::new());
         for sheet in &first.sample.other_sheets {
             let remark =
                 |reason: &str| format!("{}, sheet {}: left out: {reason}", comment(&member.path), quote(sheet));
-            match first.other_sheet(&mut names, sheet) {
+            match first.other_sheet(&known, &mut names, sheet) {
                 Ok(table) if tables.len() + others.len() + 1 < MAX_TABLES => others.push(table),
                 Ok(_) => remarks.push(remark("it is one of too many tables")),
                 Err(reason) => remarks.push(remark(&reason)),
             }
         }
+        drop(known);
         tables.push(first);
         tables.append(&mut others);
     }

@@ -210,7 +210,7 @@ impl<'o, 's> Sections<'o, 's> {
 
     /// The states of startups from the notes behind their names, unless a column has them: `Kelpworks (written off)`.
     fn status_of_names(&self, lines: &mut Vec<String>) {
-        const IN_PARENTHESES: &str = "regex([(（]([^()（）]+)[)）]$)";
+        const IN_PARENTHESES: &str = "regex([(（\\[]([^()（）\\[\\]]+)[)）\\]]$)";
         let Some(subject) = self.outline.subject else { return };
         let has_status = self.column(subject).is_some_and(|column| some(&column.values, list::has_status));
         if has_status && !self.used.values().any(|field| *field == "status") {

@@ -157,7 +157,7 @@ impl<'s> Column<'s> {
 }
 
 impl<'s> Outline<'s> {
-    /// `file` is what the name of the file or the sheet means.
+    /// `file` is the meaning of the name of the file or the sheet.
     pub(super) fn new(file: Meaning, sample: &'s Sample, described: &'s FileDescription) -> Self {
         let columns = Column::all(sample);
         let height = columns.iter().map(|column| column.texts.len()).max().unwrap_or_default();
@@ -262,17 +262,17 @@ impl<'s> Outline<'s> {
             let ends = |text: &str| text.ends_with([',', ';', '/', '&', '+', '、', '،']);
             cell(column, row).is_none() || row.checked_sub(1).and_then(|above| cell(column, above)).is_some_and(ends)
         };
-        let is_row = |row: &usize| {
-            let is_whole = |column: &usize| {
-                let texts = self.columns.get(*column).map_or(&[][..], |column| &column.texts);
-                values::list_step(texts) == Some("") || is_broken(*column, *row)
-            };
-            has(&own, row) || has(&lists, row) && lists.iter().all(is_whole)
+        let is_whole = |column: &&usize| {
+            let texts = self.columns.get(**column).map_or(&[][..], |column| &column.texts);
+            values::list_step(texts) == Some("")
         };
+        let divided: Vec<usize> = lists.iter().filter(|column| !is_whole(column)).copied().collect();
+        let is_row =
+            |row: &usize| has(&own, row) || has(&lists, row) && divided.iter().all(|column| is_broken(*column, *row));
         if below.first().is_none_or(|first| *first == 0) || !below.iter().all(is_row) {
             return Vec::new();
         }
-        // What another round has, it has of its own.
+        // Each round has an amount, a date and a stage of its own.
         let has_rounds = below.iter().any(|row| has(&own, row));
         let of_rounds = self.all(|column| matches!(column.noun(), Some("amount" | "date" | "round" | "stage")));
         let is_own = |column: &usize| lists.contains(column) || has_rounds && of_rounds.contains(column);

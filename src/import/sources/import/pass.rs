@@ -333,11 +333,7 @@ impl PassContext<'_> {
         let input = &self.mapping.inputs[part.input];
         for index in &self.files[part.input] {
             let member = &self.members[*index];
-            let file = match &input.format.sheet {
-                Some(sheet) => format!("{}, sheet {sheet}", member.name),
-                None => member.name.clone(),
-            };
-            let counts = FileSummary { file, ..FileSummary::default() };
+            let counts = FileSummary { file: input.format.name_in(&member.name), ..FileSummary::default() };
             let (unused, sampled) = (Vec::new(), 0);
             let read = &self.read[part.input];
             let mut reader = InputReader {

@@ -94,6 +94,11 @@ impl InputFormat {
         if ["tsv", "tab"].contains(&member.ending()) { b'\t' } else { b',' }
     }
 
+    /// Name of a file that is read so, with its sheet if the format names one.
+    pub(crate) fn name_in(&self, file: &str) -> String {
+        self.sheet.as_ref().map_or_else(|| file.to_owned(), |sheet| format!("{file}, sheet {sheet}"))
+    }
+
     /// Lines of an `[input.NAME]` table of a mapping, for all that is not usual.
     pub(crate) fn toml_lines(&self) -> Vec<String> {
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();

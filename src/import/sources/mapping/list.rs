@@ -65,36 +65,39 @@ pub(crate) fn note<'t>(text: &'t str) -> Option<(&'t str, bool)> {
     if let Some(found) = behind_dash.filter_map(with_role).next() {
         return Some(found);
     }
-    let inner = text.strip_suffix([')', '）', ']'])?;
-    let (at, _) = inner.char_indices().rev().find(|(_, char)| matches!(char, '(' | '（' | '['))?;
-    let (name, note) = (inner[..at].trim_end(), inner[at..].trim_start_matches(['(', '（', '[']).trim());
+    let (before, note) = in_parentheses(text)?;
+    let name = before.trim_end();
     // Notion writes the path of the page of a record behind its name.
     let is_address = note.starts_with("https://") || note.starts_with("http://") || note.ends_with(".md");
     let is_person = || {
         let is_name =
             |word: &str| word.starts_with(char::is_uppercase) && !word.contains(|char: char| char.is_ascii_digit());
-        inner[..at].ends_with(char::is_alphanumeric) && note.contains(' ') && note.split(' ').all(is_name)
+        before.ends_with(char::is_alphanumeric) && note.contains(' ') && note.split(' ').all(is_name)
     };
     // What it paid: `Alder ($6M)`
     let is_amount = || {
         note.contains(|char: char| char.is_ascii_digit())
             && MoneyCell::read(note).is_some_and(|cell| cell.sign().is_some())
     };
-    let is_status = || status_in(note).is_some();
-    let is_lead =
-        role_of(note).or_else(|| (is_address || is_amount() || is_person() || is_status()).then_some(false))?;
+    let is_other = || is_address || is_amount() || is_person() || is_status(note);
+    let is_lead = role_of(note).or_else(|| is_other().then_some(false))?;
     (!name.is_empty()).then_some((name, is_lead))
 }
 
-/// What a note says of a startup: `Kelpworks (written off)`.
-fn status_in(note: &str) -> Option<StartupStatus> {
-    StartupStatus::meaning(note).filter(|_| note.chars().count() > 1)
+/// The text before the last opening parenthesis or bracket, and what is in it, if it is closed at the end.
+fn in_parentheses(text: &str) -> Option<(&str, &str)> {
+    let (before, inner) = text.strip_suffix([')', '）', ']'])?.rsplit_once(['(', '（', '['])?;
+    Some((before, inner.trim()))
 }
 
-/// True if the note behind a name says what became of the startup.
+/// True if a note is the status of a startup.
+fn is_status(note: &str) -> bool {
+    note.chars().count() > 1 && StartupStatus::meaning(note).is_some()
+}
+
+/// True if the note behind a name is the status of the startup: `Kelpworks (written off)`.
 pub(crate) fn has_status(text: &str) -> bool {
-    let note = text.trim().strip_suffix([')', '）']).and_then(|text| text.rsplit_once(['(', '（']));
-    note.is_some_and(|(_, note)| status_in(note.trim()).is_some())
+    in_parentheses(text.trim()).is_some_and(|(_, note)| is_status(note))
 }
 
 /// True if the role of an investor is to lead, `None` for another text. The words for those that lead are those of headers.

@@ -157,7 +157,8 @@ impl Notation {
         is_decided || is_explained || self.bare != [0; 2] && self.complete_from() != known.complete_from()
     }
 
-    /// The least number without a unit that is complete. If most numbers are too small to be, a thousand is no more so.
+    /// Numbers without a unit below this one are not complete. If most numbers are too small to be complete, larger ones lack
+    /// the same unit.
     fn complete_from(&self) -> f64 {
         match self.bare {
             _ if !self.lacks_unit => 0.0,

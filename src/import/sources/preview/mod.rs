@@ -158,9 +158,7 @@ pub fn preview(
         sampled.extend(first.rows.iter().map(|row| ((member.index, row.line), Vec::new())));
         let mut table = first.table(member);
         table.input.clone_from(&input.name);
-        if let Some(sheet) = &input.format.sheet {
-            table.file = format!("{}, sheet {sheet}", table.file);
-        }
+        table.file = input.format.name_in(&member.name);
         table.more_files = files.len() - 1;
         shown.push((index, member.index, table));
     }
@@ -344,10 +342,8 @@ fn is_of_input(event: &RowEvent, mapping: &Mapping, input: usize) -> bool {
         columns.is_some_and(|columns| columns.iter().any(|column| column.input == input))
     };
     match event {
-        RowEvent::Blank { input: of } | RowEvent::Unused { input: of, section: None } => *of == input,
-        RowEvent::Unused { section: Some(section), .. }
-        | RowEvent::WithoutKey { section, .. }
-        | RowEvent::Entity { section } => of_section(*section),
+        RowEvent::Blank { input: of } | RowEvent::Unused { input: of, .. } => *of == input,
+        RowEvent::WithoutKey { section, .. } | RowEvent::Entity { section } => of_section(*section),
         RowEvent::Value { section, field, .. } | RowEvent::Dropped { section, field, .. } => {
             of_section(*section) || of_field(*section, *field)
         }
