@@ -194,8 +194,15 @@ impl Meaning for FirmKind {
 }
 
 impl Meaning for StartupStatus {
+    /// What is in parentheses behind an end says how or when it came: `Listed (AIM)`. Behind another state it may say the
+    /// opposite.
     fn meaning(text: &str) -> Option<Self> {
-        Self::read(text).or_else(|| named(&STATUSES, &folded(text)))
+        let one = |text: &str| Self::read(text).or_else(|| named(&STATUSES, &folded(text)));
+        one(text).or_else(|| {
+            let (state, note) = text.trim().strip_suffix([')', '）'])?.rsplit_once(['(', '（'])?;
+            let state = one(state.trim()).filter(|state| *state != Self::Operating)?;
+            one(note).is_none_or(|note| note == state).then_some(state)
+        })
     }
 }
 
@@ -373,6 +380,9 @@ mod tests {
     fn states_of_companies_are_read() {
         for (text, status) in [
             ("Active", Some(StartupStatus::Operating)),
+            ("Listed (AIM)", Some(StartupStatus::Ipo)),
+            ("Active (in liquidation)", None),
+            ("Acquired (closed)", None),
             ("M&A", Some(StartupStatus::Acquired)),
             ("börsennotiert", Some(StartupStatus::Ipo)),
             ("已上市", Some(StartupStatus::Ipo)),

@@ -156,6 +156,26 @@ fn without_umlaut(letter: char) -> Option<&'static str> {
     }
 }
 
+/// A text with the usual spellings of its umlauts, as names of firms have them in place of those; `None` without umlauts.
+///
+/// `Gründerfonds` → `Gruenderfonds`
+pub fn spelled_out(text: &str) -> Option<String> {
+    text.contains(|char: char| without_umlaut(lowercase(char)).is_some()).then(|| {
+        let mut spelled = String::with_capacity(text.len() + 4);
+        for char in text.chars() {
+            match without_umlaut(lowercase(char)) {
+                Some(letters) => spelled.push_str(letters),
+                None => spelled.push(char),
+            }
+        }
+        spelled
+    })
+}
+
+fn lowercase(char: char) -> char {
+    char.to_lowercase().next().unwrap_or(char)
+}
+
 /// Marks of vowels in Arabic and Hebrew, and the stroke that lengthens Arabic words: most texts leave them out.
 fn is_vowel_mark(char: char) -> bool {
     matches!(char, '\u{64b}'..='\u{652}' | '\u{670}' | '\u{640}' | '\u{591}'..='\u{5bd}' | '\u{5bf}'..='\u{5c7}')
@@ -254,6 +274,13 @@ mod tests {
 
     fn letters(name: &str) -> String {
         WrittenName::parse(name).words.iter().map(|word| word.letters.as_str()).collect()
+    }
+
+    #[test]
+    fn umlauts_have_a_usual_spelling() {
+        assert_eq!(spelled_out("High-Tech Gründerfonds").as_deref(), Some("High-Tech Gruenderfonds"));
+        assert_eq!(spelled_out("ÄRA Straße").as_deref(), Some("aeRA Strasse"));
+        assert_eq!(spelled_out("Alder"), None);
     }
 
     #[test]

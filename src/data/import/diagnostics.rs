@@ -3,6 +3,7 @@
 use std::{fmt, io};
 
 use serde::Serialize;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::parameter_error::shortened_to;
 
@@ -108,9 +109,20 @@ pub struct NoProgress;
 
 impl Progress for NoProgress {}
 
-/// Quotes a value for a message, truncated to 60 characters.
+/// Quotes a value for a message, truncated to 60 characters. Marks of letters stay as they are written: `"ऋण"`; what would
+/// not be seen, or turn the order of a line, is escaped.
 pub fn quoted(value: &str) -> String {
-    format!("{:?}", shortened_to(60, value))
+    let mut quoted = String::from('"');
+    for char in shortened_to(60, value).chars() {
+        match char {
+            // Joiners belong to words of some scripts.
+            '\'' | '\u{200c}' | '\u{200d}' => quoted.push(char),
+            char if is_combining_mark(char) => quoted.push(char),
+            char => quoted.extend(char.escape_debug()),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 /// The end of a message about an unknown name: the one that may be meant. Empty without a suggestion.
@@ -120,4 +132,22 @@ pub fn did_you_mean(suggestion: Option<impl fmt::Display>) -> String {
 
 pub(crate) fn too_long(value: &str, max: usize) -> String {
     format!("{} has {} characters; shorten it to at most {max}", quoted(value), value.chars().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_quoted_as_people_read_them() {
+        for (text, expected) in [
+            ("Alder's \"fund\"", "\"Alder's \\\"fund\\\"\""),
+            ("डेट", "\"डेट\""),
+            ("שָׁלוֹם", "\"שָׁלוֹם\""),
+            ("می‌خواهم", "\"می‌خواهم\""),
+            ("a\u{202e}b\u{200b}\t\u{1b}", "\"a\\u{202e}b\\u{200b}\\t\\u{1b}\""),
+        ] {
+            assert_eq!(quoted(text), expected);
+        }
+    }
 }

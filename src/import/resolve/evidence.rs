@@ -45,18 +45,28 @@ pub enum Veto {
 /// True if the evidence suffices for a merge, whatever its score: two kinds, and more than a part of the name agrees. A
 /// subsidiary has the city, domain and people of its parent, and its name begins with the parent's. A corporation's fund
 /// has the same core name, and sources list both. If one source has two names that differ in a letter, they are two; if it
-/// has one name twice, or if each record has a website of its own, more than the name and the country must agree.
+/// has one name twice, or if each record has a website of its own, more than the name and the country must agree. A name
+/// that is not quite the same suffices only if nothing differs, the same name if at most one thing does.
 pub(super) fn is_sufficient(findings: Findings) -> bool {
     let has = |one: Evidence| findings.has(one);
     let has_any = |list: &[Evidence]| list.iter().any(|one| has(*one));
     let has_more = has_any(&[E::SameDomain, E::MediumIdentifier, E::RareLinks]);
     let is_near = has_more || has_any(&[E::SameCity, E::SameYear, E::Link, E::SameOrganization]);
     let is_long = has(E::MisspelledName) && !has_any(&[E::OtherCity, E::OtherCountry]);
+    let differing = findings.iter().filter(|found| DIFFERING.contains(found)).count();
+    let is_consistent = match has(E::SameName) {
+        _ if has_more || has_any(&[E::StrongIdentifier, E::SameOrganization]) => true,
+        true => differing <= 1,
+        false => differing == 0,
+    };
     let is_proved = has_more || has_any(&[E::StrongIdentifier, E::SameOrganization]);
     let is_elsewhere = has(E::OtherDomain) && !is_proved;
     let is_doubtful = has_any(&[E::OneSource, E::Namesakes]) && !(has(E::SameCity) && has(E::SameYear));
-    let has_spelling =
-        !has(E::OneSource) && !is_elsewhere && (is_long || is_near && has_any(&[E::MisspelledName, E::NearName]));
+    // Cities have many firms whose short names differ in a letter.
+    let has_near_name = has(E::NearName)
+        && (has_more || has(E::SameOrganization) || has(E::SameCity) && has_any(&[E::SameYear, E::SpecificSector]));
+    let is_misspelled = is_long || is_near && has(E::MisspelledName) || has_near_name;
+    let has_spelling = !has(E::OneSource) && !is_elsewhere && is_misspelled;
     let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName]) || has_spelling;
     let has_initials = has(E::GivenInitials) && has(E::SameOrganization) && !has(E::Namesakes);
     let has_core = has(E::SameCore) && !has(E::Namesakes);
@@ -68,6 +78,7 @@ pub(super) fn is_sufficient(findings: Findings) -> bool {
     let kinds: BTreeSet<EvidenceKind> = supporting.map(|evidence| evidence.kind()).collect();
     has(E::Successor)
         || !is_abroad
+            && is_consistent
             && (is_proved || !is_doubtful)
             && (is_near || !is_elsewhere)
             && kinds.len() >= 2
@@ -76,6 +87,33 @@ pub(super) fn is_sufficient(findings: Findings) -> bool {
                 || (has_core || has(E::SimilarName)) && has_more
                 || is_twin
                 || has(E::StrongIdentifier))
+}
+
+/// Findings of values that differ.
+const DIFFERING: [Evidence; 7] = [
+    E::OtherDomain,
+    E::OtherCity,
+    E::OtherCountry,
+    E::OtherYear,
+    E::DistantYear,
+    E::OtherSectors,
+    E::OtherOrganization,
+];
+
+/// True if a person need not look at a pair, however likely it is: a source that has both says that they are two, or their
+/// names and their countries differ.
+pub(super) fn is_settled(findings: Findings) -> bool {
+    let has_any = |list: &[Evidence]| list.iter().any(|one| findings.has(*one));
+    let is_proved = has_any(&[E::StrongIdentifier, E::MediumIdentifier, E::RareLinks, E::SameOrganization]);
+    let is_apart = has_any(&[E::OtherCountry, E::OtherOrganization]);
+    let is_close = has_any(&[E::SameName, E::MisspelledName]);
+    let is_owned = findings.has(E::SameDomain) && !findings.has(E::NameBegins);
+    !is_proved
+        && !is_owned
+        && match findings.has(E::OneSource) {
+            true => is_apart || !is_close,
+            false => is_apart && !findings.has(E::SameName),
+        }
 }
 
 /// True if the evidence suffices for a look-up match, provided that no other record comes near. The lack of a rival is no

@@ -357,7 +357,8 @@ impl JoinedTable<'_> {
             let is_reviewed = likelihood >= REVIEW
                 || likelihood >= MIN_REVIEW && expected + likelihood >= REVIEWED_SHARE * (count + 1.0)
                 || findings.is_never_unseen();
-            if !is_reviewed {
+            // A sure pair that a veto or decision keeps apart is shown in any case.
+            if !is_reviewed || conflict.is_none() && evidence::is_settled(findings) {
                 continue;
             }
             (expected, count) = (expected + likelihood, count + 1.0);

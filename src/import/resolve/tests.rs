@@ -55,6 +55,53 @@ fn is_reviewed(left: SourceRecord, right: SourceRecord) -> bool {
 }
 
 #[test]
+fn what_differs_keeps_names_apart_that_are_not_quite_the_same() {
+    let record = |id: &str, name: &str, city: Option<&str>, year: Option<u16>, sectors: &[&str]| SourceRecord {
+        city: city.map(str::to_owned),
+        country: Country::read("DE"),
+        founded_year: year,
+        sectors: sectors.iter().map(|sector| (*sector).to_owned()).collect(),
+        ..firm(id, name)
+    };
+    let left = || record("a/firm:1", "Zyntrixolar Ventures", Some("Berlin"), Some(2009), &["solar"]);
+    for (name, city, year, sectors, merged) in [
+        ("Zyntrixolar Ventures", Some("Berlin"), Some(2009), &["solar"][..], true),
+        ("Zyntrixolar Ventures", Some("Berlin"), Some(2009), &["games"], true),
+        // Two values differ.
+        ("Zyntrixolar Ventures", Some("Hamburg"), Some(2015), &["solar"], false),
+        ("Zyntrixolar Ventures", Some("Hamburg"), None, &["games"], false),
+        // A misspelled name agrees with the place, and nothing differs.
+        ("Zyntrixolra Ventures", Some("Berlin"), None, &[], true),
+        ("Zyntrixolra Ventures", Some("Berlin"), Some(2015), &[], false),
+        ("Zyntrixolra Ventures", Some("Berlin"), None, &["games"], false),
+    ] {
+        let right = record("b/firm:2", name, city, year, sectors);
+        assert_eq!(is_merged(left(), right), merged, "{name} {city:?} {year:?} {sectors:?}");
+    }
+}
+
+#[test]
+fn a_source_that_has_both_says_that_they_are_two() {
+    let record = |id: &str, name: &str, country: &str| SourceRecord {
+        city: Some("Springfield".to_owned()),
+        country: Country::read(country),
+        ..firm(id, name)
+    };
+    for (left, right, is_settled) in [
+        (("a/firm:1", "Zyntrixolar", "US"), ("a/firm:2", "Zyntrixolar Health", "US"), true),
+        (("a/firm:1", "Zyntrixolar", "US"), ("a/firm:2", "Zyntrixolar", "US"), false),
+        (("a/firm:1", "Zyntrixolar", "US"), ("a/firm:2", "Zyntrixolar", "GB"), true),
+        (("a/firm:1", "Zyntrixolar", "US"), ("b/firm:2", "Zyntrixolar", "GB"), false),
+        (("a/firm:1", "Zyntrixolar", "US"), ("b/firm:2", "Zyntrixolra", "GB"), true),
+    ] {
+        let [one, other] = [left, right].map(|(id, name, country)| record(id, name, country));
+        let profiles = Profiles::new(Table::Firms, &[one, other], &EntityHashes::default());
+        let findings = Findings::new(&compare(&profiles, &profiles.all[0], &profiles.all[1]));
+        assert_eq!(evidence::is_settled(findings), is_settled, "{left:?} {right:?}");
+    }
+}
+
+#[test]
 fn a_name_and_a_second_kind_of_evidence_merge() {
     let left = || located("a/firm:1", "Zyntrix Ventures", "zyntrix.example", "Berlin");
     for (name, website, city, merged) in [

@@ -59,7 +59,15 @@ impl Source {
     /// Lists the sources below `folder` by id. Folders without `source.toml` are skipped.
     pub fn list(folder: &Path) -> Result<Vec<Self>, SourceError> {
         let mut sources = Vec::new();
-        for entry in fs::read_dir(folder).map_err(|error| SourceError::io(folder, error))? {
+        let unreadable = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => SourceError::invalid(
+                folder,
+                "there is no such folder of sources; import files into it first, such as `indexer import FILE --page --sources \
+                 sources`, or name the folder that has them",
+            ),
+            _ => SourceError::io(folder, error),
+        };
+        for entry in fs::read_dir(folder).map_err(unreadable)? {
             let path = entry.map_err(|error| SourceError::io(folder, error))?.path();
             sources.extend(Self::read(&path)?);
         }

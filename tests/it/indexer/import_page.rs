@@ -155,8 +155,10 @@ fn the_page_shows_what_the_options_say() {
     let options = ["--mapping", "map.toml", "--sources", "sources", "--rates", "rates.csv", "--title", "Our funds"];
     let mut server = PageServer::start(folder.path(), &options);
     let page = server.page();
-    assert!(page.contains("becomes 375000") && !page.contains("has the currency EUR"), "{page}");
-    assert!(page.contains("value=\"Our funds\""), "{page}");
+    assert!(page.contains("becomes $375,000") && !page.contains("has the currency EUR"), "{page}");
+    assert!(page.contains("value=\"Our funds\"") && page.contains("value=\"rates.csv\""), "{page}");
+    // The next import finds the rates without the option.
+    assert!(fs::read_to_string(path("map.toml")).unwrap().contains("rates = \"rates.csv\"\n"));
     // The form is the last to say what the source is.
     server.post("source", &[("title", "Their funds")]);
     server.post("import", &[]);
@@ -165,4 +167,52 @@ fn the_page_shows_what_the_options_say() {
     let source = fs::read_to_string(path("sources").join("ours").join("source.toml")).unwrap();
     assert!(source.contains("title = \"Their funds\""), "{source}");
     server.child.kill().unwrap();
+}
+
+#[test]
+fn what_is_written_about_the_source_is_kept_by_the_import_and_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("funds.csv"), CSV).unwrap();
+    fs::write(path("map.toml"), MAPPING).unwrap();
+    let mut server = PageServer::start(folder.path(), &["--mapping", "map.toml", "--sources", "sources"]);
+    let page = server.page();
+    assert!(
+        page.contains("form=\"source-form\" formaction=\"import\"") && page.contains("formaction=\"done\""),
+        "{page}"
+    );
+    server.post("import", &[("title", "Their funds"), ("license", "CC-BY-4.0")]);
+    let source = fs::read_to_string(path("sources/ours/source.toml")).unwrap();
+    assert!(source.contains("title = \"Their funds\"") && source.contains("license = \"CC-BY-4.0\""), "{source}");
+    // What cannot be set is said, and the page goes on.
+    let body: String = form_urlencoded::Serializer::new(String::new()).append_pair("id", "No id").finish();
+    let origin = format!("http://{}", server.host);
+    let headers = [("Host", server.host.as_str()), ("Origin", origin.as_str())];
+    assert_eq!(server.send("POST", &format!("{}done", server.path), &headers, &body).0, 303);
+    assert!(server.page().contains("Nothing is changed"));
+    server.post("done", &[("title", "Funds of others")]);
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    assert!(fs::read_to_string(path("map.toml")).unwrap().contains("title = \"Funds of others\""));
+}
+
+#[test]
+fn all_rows_may_have_one_value_and_an_amount_gets_currency_and_unit_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("funds.csv"), "Fund,Ticket\nAlder Capital,2\nBirch Ventures,5\n").unwrap();
+    fs::write(path("map.toml"), MAPPING).unwrap();
+    let server = PageServer::start(folder.path(), &["--mapping", "map.toml"]);
+    server.post("constant", &[("field", "firm.0.country"), ("value", "Norway")]);
+    let page = server.page();
+    assert!(page.contains("firm: country is Norway in all rows.") && page.contains("value=\"Norway\""), "{page}");
+    server.post("constant", &[("field", "firm.0.name"), ("value", "Norway")]);
+    assert!(server.page().contains("differs from record to record"));
+    let amount = [("input", "funds"), ("column", "Ticket"), ("old", ""), ("new", "firm.0.check_min_usd")];
+    server.post("meaning", &amount);
+    assert!(server.page().contains("name=\"unit\""));
+    let [input, column, old, new] = amount;
+    server.post("meaning", &[input, column, old, new, ("currency", "USD"), ("unit", "million")]);
+    assert!(server.page().contains("becomes $2,000,000"));
+    let text = fs::read_to_string(path("map.toml")).unwrap();
+    assert!(text.contains("country = { value = \"Norway\" }") && text.contains("unit = \"million\""), "{text}");
 }

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use std::path::Path;
 
 use crate::cli::indexer::format;
-use crate::cli::indexer::import_page::{INPUT_SETTINGS, ImportPage, Notes, SOURCE_SETTINGS};
+use crate::cli::indexer::import_page::{INPUT_SETTINGS, ImportPage, Notes, RATES, SOURCE_SETTINGS};
 use data::parameter_error::shortened_to;
 use data::vocabulary::Vocabulary as _;
 use import::sources::EntityKind;
@@ -87,9 +87,11 @@ impl View<'_> {
         write!(
             out,
             "<a class=\"skip\" href=\"#rows-0\">To the rows</a><header><strong>VentureDex import</strong>\
-             <form method=\"post\" action=\"done\"><button class=\"plain\">Done</button></form></header>\
+             <form method=\"post\" action=\"done\"><button class=\"plain\"{}>Done</button></form></header>\
              <p id=\"status\" role=\"status\"{}>{}</p><main id=\"content\"><h1>{}</h1><p class=\"quiet\">Say what each \
              column means. Every change is kept in <code>{}</code> at once; what you write there by hand stays.</p>",
+            // What is written there and not yet set is kept, too.
+            if self.edit.is_some() { " form=\"source-form\" formaction=\"done\"" } else { "" },
             if message.is_some_and(|message| message.is_error) { " class=\"error\"" } else { "" },
             Text(message.map_or("", |message| &message.text)),
             Text(&names),
@@ -117,6 +119,11 @@ impl View<'_> {
         if let Some(summary) = &self.preview.summary {
             counts(out, summary)?;
         }
+        if !self.preview.sheets.is_empty() {
+            out.write_str("<p>Sheets that are left out:</p><ul class=\"quiet\">")?;
+            self.preview.sheets.iter().try_for_each(|sheet| write!(out, "<li>{}</li>", Text(sheet)))?;
+            out.write_str("</ul>")?;
+        }
         out.write_str("</section>")
     }
 
@@ -134,6 +141,7 @@ impl View<'_> {
         }
         if !table.input.is_empty() {
             self.kinds(out, index, table)?;
+            self.constants(out, index, table)?;
             self.input(out, index, table)?;
         }
         if !table.columns.is_empty() {
@@ -164,6 +172,46 @@ impl View<'_> {
         Ok(())
     }
 
+    /// Values that no column has, as the country of a list of one country.
+    fn constants(&self, out: &mut String, index: usize, table: &PreviewTable) -> Part {
+        let Some(edit) = self.edit else { return Ok(()) };
+        let of_table = self.preview.sections.iter().filter(|(_, input)| *input == table.input);
+        let sections: Vec<&Meaning> = of_table.map(|(section, _)| section).filter(|of| is_offered(of.kind)).collect();
+        if sections.is_empty() {
+            return Ok(());
+        }
+        let known: Vec<(Meaning, String)> = sections.iter().flat_map(|section| edit.constants(section)).collect();
+        write!(out, "<details id=\"same-{index}\"{}><summary>The same for all rows", open_if(!known.is_empty()))?;
+        out.write_str("</summary>")?;
+        for (number, (meaning, value)) in known.iter().enumerate() {
+            write!(
+                out,
+                "<form class=\"fields\" method=\"post\" action=\"constant\" data-script><input type=\"hidden\" name=\"field\" \
+                 value=\"{meaning}\">"
+            )?;
+            let id = format!("same-{index}-{number}");
+            field(out, &id, "value", &meaning.label(), "of all rows; empty to remove it", value)?;
+            out.write_str("<button class=\"plain\">Set</button></form>")?;
+        }
+        write!(
+            out,
+            "<form class=\"fields\" method=\"post\" action=\"constant\" data-script><div class=\"field\"><label \
+             for=\"same-{index}-field\">Field</label><select id=\"same-{index}-field\" name=\"field\">"
+        )?;
+        option(out, "", "choose a field", true)?;
+        for section in sections {
+            let fields = fields_of(section.kind).into_iter().map(|field| Meaning { field, ..section.clone() });
+            let is_free =
+                |meaning: &Meaning| meaning.may_be_constant() && known.iter().all(|(known, _)| known != meaning);
+            for meaning in fields.filter(is_free) {
+                option(out, &meaning.to_string(), &meaning.label(), false)?;
+            }
+        }
+        out.write_str("</select></div>")?;
+        field(out, &format!("same-{index}-value"), "value", "Value", "such as Norway, or seed", "")?;
+        out.write_str("<button class=\"plain\">Add</button></form></details>")
+    }
+
     /// How a file is read.
     fn input(&self, out: &mut String, index: usize, table: &PreviewTable) -> Part {
         let Some(edit) = self.edit else { return Ok(()) };
@@ -175,7 +223,7 @@ impl View<'_> {
         )?;
         let settings = INPUT_SETTINGS.iter().filter(|(setting, ..)| match *setting {
             "sheet" => table.is_workbook,
-            "skip" | "decimal" => true,
+            "skip" | "decimal" | "none" => true,
             _ => !table.is_workbook,
         });
         for (setting, label, hint) in settings {
@@ -257,7 +305,13 @@ impl View<'_> {
             Text(&name_of(column, at))
         )?;
         option(out, "", "not used", chosen.is_none())?;
-        for kind in EntityKind::ALL {
+        // First what the rows are.
+        let is_here = |kind: &EntityKind| {
+            self.preview.sections.iter().any(|(section, input)| section.kind == *kind && *input == table.input)
+        };
+        let (here, others): (Vec<&EntityKind>, Vec<&EntityKind>) =
+            EntityKind::ALL.iter().partition(|kind| is_here(kind));
+        for kind in here.into_iter().chain(others) {
             let of_kind = self.preview.sections.iter().filter(|(section, _)| section.kind == *kind);
             let mut numbers: Vec<usize> = of_kind
                 .clone()
@@ -300,7 +354,16 @@ impl View<'_> {
             for column in table.columns.iter().filter(|column| column.is_there) {
                 write!(out, "<option value=\"{}\">", Text(&column.name))?;
             }
-            out.write_str("</datalist><button>Set</button></form>")
+            out.write_str("</datalist>")?;
+            field(
+                out,
+                &format!("unit-{id}"),
+                "unit",
+                "Unit of amounts without one",
+                "such as million; may be empty",
+                "",
+            )?;
+            out.write_str("<button>Set</button></form>")
         } else {
             out.write_str("<button class=\"plain\" data-without-script>Set</button></form>")
         }
@@ -335,11 +398,13 @@ impl View<'_> {
         let Some(edit) = self.edit else { return Ok(()) };
         out.write_str(
             "<section aria-labelledby=\"source\"><h2 id=\"source\">Where the data is from</h2><form method=\"post\" \
-             action=\"source\" class=\"fields\" data-script>",
+             action=\"source\" id=\"source-form\" class=\"fields\" data-script>",
         )?;
         for (setting, label, hint) in SOURCE_SETTINGS {
             field(out, &format!("source-{setting}"), setting, label, hint, &edit.table_setting(&["source"], setting))?;
         }
+        let (setting, label, hint) = RATES;
+        field(out, &format!("source-{setting}"), setting, label, hint, &edit.table_setting(&[], setting))?;
         out.write_str("<button class=\"plain\">Set</button></form></section>")
     }
 
@@ -353,9 +418,11 @@ impl View<'_> {
             )?;
         }
         match self.page.run.is_some() {
-            true => out.write_str(
-                "<form method=\"post\" action=\"import\" data-script><button id=\"import-button\">Import all rows</button></form>",
+            // The button sends what is written about the source, too.
+            true if self.edit.is_some() => out.write_str(
+                "<button id=\"import-button\" form=\"source-form\" formaction=\"import\">Import all rows</button>",
             )?,
+            true => out.write_str("<p class=\"error\">The mapping cannot be read: correct it first.</p>")?,
             false => write!(
                 out,
                 "<p>When the rows are as they should be, end this page and import them:</p><pre tabindex=\"0\" role=\"region\" \
@@ -408,6 +475,10 @@ fn name_of(column: &PreviewColumn, at: usize) -> Cow<'_, str> {
 
 fn state(column: &PreviewColumn) -> &'static str {
     if column.meanings.is_empty() { "unused" } else { "used" }
+}
+
+fn open_if(is_open: bool) -> &'static str {
+    if is_open { " open" } else { "" }
 }
 
 fn option(out: &mut String, value: &str, label: &str, is_chosen: bool) -> Part {

@@ -98,9 +98,10 @@ impl ImportPage {
         if !mapping.exists() {
             write_whole(&mapping, &guess::mapping(&inputs)?).map_err(|error| SourceError::io(&mapping, error))?;
         }
-        let SourceChanges { id, title, license, .. } = &changes;
-        let given = [("id", id.clone()), ("title", title.clone()), ("license", license.clone())];
-        let changes = SourceChanges { id: None, title: None, license: None, ..changes };
+        let SourceChanges { id, title, license, rates, .. } = &changes;
+        let rates = rates.as_deref().map(|rates| seen_from(&mapping, rates)).transpose()?;
+        let given = [("id", id.clone()), ("title", title.clone()), ("license", license.clone()), (RATES.0, rates)];
+        let changes = SourceChanges { id: None, title: None, license: None, rates: None, ..changes };
         let page = Self { run: run(&mapping, &changes), inputs, mapping, changes, on, notes: Notes::default() };
         page.write_source(given).map_err(|problem| SourceError::Problems(vec![problem]))?;
         Ok(page)
@@ -227,14 +228,18 @@ async fn answer(
     let Some(form) = read_form(body).await else {
         return plain(StatusCode::PAYLOAD_TOO_LARGE, "The form is too long or was cut off.");
     };
-    if name == "done" {
-        phase.send_replace(Phase::Closing);
-        return of_type("text/html; charset=utf-8", html::done(&lock(&page).mapping));
-    }
     let name = name.to_owned();
-    let changed = tokio::task::spawn_blocking(move || lock(&page).change(&name, &form)).await;
-    if changed.is_err() {
-        return failed();
+    let changed = tokio::task::spawn_blocking(move || {
+        let mut page = lock(&page);
+        page.change(&name, &form).map(|()| html::done(&page.mapping))
+    });
+    match changed.await {
+        Ok(Some(done)) => {
+            phase.send_replace(Phase::Closing);
+            return of_type("text/html; charset=utf-8", done);
+        }
+        Ok(None) => {}
+        Err(_) => return failed(),
     }
     // After a reload, the form is not sent again.
     let mut response = plain(StatusCode::SEE_OTHER, "");
@@ -314,13 +319,14 @@ impl Form {
 }
 
 /// Settings of inputs that the page has, each with its name for people and a hint.
-const INPUT_SETTINGS: [(&str, &str, &str); 6] = [
+const INPUT_SETTINGS: [(&str, &str, &str); 7] = [
     ("encoding", "Encoding", "such as utf-8, windows-1252 or utf-16"),
     ("delimiter", "Delimiter", "one character, such as ;"),
     ("quote", "Quotation mark", "one character, or none"),
     ("skip", "Lines above the header", "a number"),
     ("sheet", "Sheet", "name of a sheet of a workbook"),
     ("decimal", "Decimal separator of amounts", "a point or a comma"),
+    ("none", "Words for a missing value", "with commas between, such as undisclosed, tbc"),
 ];
 
 /// Values of the source, each with its name for people and a hint.
@@ -330,6 +336,13 @@ const SOURCE_SETTINGS: [(&str, &str, &str); 4] = [
     ("license", "License", "SPDX identifier, such as CC0-1.0, or LicenseRef-Own"),
     ("url", "Address", "of the page that the data is from, may be empty"),
 ];
+
+/// The file of rates, which is a setting of the whole mapping.
+const RATES: (&str, &str, &str) = (
+    "rates",
+    "File of exchange rates",
+    "CSV with currency, date, usd; for amounts in other currencies than US dollars",
+);
 
 impl ImportPage {
     fn show(&mut self) -> String {
@@ -341,21 +354,28 @@ impl ImportPage {
         html::page(&html::View { page: self, preview: &preview, edit: edit.as_ref(), notes: &notes })
     }
 
-    /// Does what a form says. What the page then says is noted.
-    fn change(&mut self, name: &str, form: &Form) {
+    /// Does what a form says. What the page then says is noted. `Some` if the page is to end.
+    fn change(&mut self, name: &str, form: &Form) -> Option<()> {
         let changed = match name {
             "meaning" => self.set_meaning(form),
             "kind" => self.set_kind(form),
             "setting" => self.set_settings(form),
             "input" => self.set_table(&["input", form.get("input")], &INPUT_SETTINGS, form),
-            "source" => self.set_table(&["source"], &SOURCE_SETTINGS, form),
-            "import" => self.import(),
+            "constant" => self.set_constant(form),
+            "source" => self.set_source(form),
+            // Their buttons send what is written about the source, too.
+            "import" => self.set_source(form).and_then(|_| self.import()),
+            "done" => match self.set_source(form) {
+                Ok(_) => return Some(()),
+                Err(problem) => Err(problem),
+            },
             _ => Err("There is no such form.".to_owned()),
         };
         self.notes.message = Some(match changed {
             Ok(text) => Message { text, is_error: false },
             Err(text) => Message { text, is_error: true },
         });
+        None
     }
 
     fn set_meaning(&mut self, form: &Form) -> Result<String, String> {
@@ -370,6 +390,7 @@ impl ImportPage {
         if let Some(new) = new.as_ref().filter(|new| new.is_amount()) {
             if !currency.is_empty() {
                 edit.set_setting(new, "currency", currency)?;
+                edit.set_setting(new, "unit", form.get("unit"))?;
             } else if edit.setting(new, "currency").is_empty() {
                 let (input, column) = (input.to_owned(), column.to_owned());
                 self.notes.pending = Some(Pending { input, column, old, new: new.clone() });
@@ -409,6 +430,24 @@ impl ImportPage {
         Ok(format!("The format of {} is set.", meaning.label()))
     }
 
+    fn set_constant(&mut self, form: &Form) -> Result<String, String> {
+        let meaning = form.meaning("field")?.ok_or("Choose a field first.")?;
+        let value = form.get("value").trim();
+        let text = self.read()?;
+        let mut edit = MappingEdit::parse(&text)?;
+        edit.set_constant(&meaning, value)?;
+        self.write(&text, &edit.text())?;
+        Ok(match value.is_empty() {
+            true => format!("{} is no longer the same for all rows.", meaning.label()),
+            false => format!("{} is {value} in all rows.", meaning.label()),
+        })
+    }
+
+    fn set_source(&mut self, form: &Form) -> Result<String, String> {
+        self.set_table(&[], &[RATES], form)?;
+        self.set_table(&["source"], &SOURCE_SETTINGS, form)
+    }
+
     fn set_table(&mut self, path: &[&str], settings: &[(&str, &str, &str)], form: &Form) -> Result<String, String> {
         let text = self.read()?;
         let mut edit = MappingEdit::parse(&text)?;
@@ -429,14 +468,15 @@ impl ImportPage {
     }
 
     /// Writes what the options say about the source into the mapping, so that the form shows it.
-    fn write_source(&self, given: [(&str, Option<String>); 3]) -> Result<(), String> {
+    fn write_source(&self, given: [(&str, Option<String>); 4]) -> Result<(), String> {
         if given.iter().all(|(_, value)| value.is_none()) {
             return Ok(());
         }
         let text = self.read()?;
         let mut edit = MappingEdit::parse(&text)?;
         for (key, value) in given {
-            value.iter().try_for_each(|value| edit.set_table_setting(&["source"], key, value))?;
+            let path: &[&str] = if key == RATES.0 { &[] } else { &["source"] };
+            value.iter().try_for_each(|value| edit.set_table_setting(path, key, value))?;
         }
         self.write(&text, &edit.text())
     }
@@ -465,6 +505,14 @@ impl ImportPage {
         }
         write_whole(&self.mapping, after).map_err(|error| format!("{}: {error}", self.mapping.display()))
     }
+}
+
+/// Path of a file as a mapping names it: from its own folder, so that both can be moved, otherwise from the root.
+fn seen_from(mapping: &Path, file: &Path) -> Result<String, SourceError> {
+    let whole = |path: &Path| fs::canonicalize(path).map_err(|error| SourceError::io(path, error));
+    let folder = mapping.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (folder, file) = (whole(folder)?, whole(file)?);
+    Ok(file.strip_prefix(&folder).unwrap_or(&file).display().to_string())
 }
 
 /// Writes a file so that it is there as a whole or not at all, with the permissions that it had.

@@ -109,6 +109,9 @@ impl<'m> Table<'m> {
     }
 }
 
+/// Between a workbook and one of its sheets, in remarks on sheets that are left out.
+pub(crate) const SHEET: &str = ", sheet ";
+
 /// The columns of a table, each with values.
 fn described_columns(outline: &Outline<'_>) -> String {
     let columns = outline.columns.iter().take(MAX_LISTED);
@@ -130,8 +133,7 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
         let first = Table::new(names.unused(&member.path), member, file, Sample::read(member)?);
         let (known, mut others) = (first.outline(), Vec::new());
         for sheet in &first.sample.other_sheets {
-            let remark =
-                |reason: &str| format!("{}, sheet {}: left out: {reason}", comment(&member.path), quote(sheet));
+            let remark = |reason: &str| format!("{}{SHEET}{}: left out: {reason}", comment(&member.path), quote(sheet));
             match first.other_sheet(&known, &mut names, sheet) {
                 Ok(table) if tables.len() + others.len() + 1 < MAX_TABLES => others.push(table),
                 Ok(_) => remarks.push(remark("it is one of too many tables")),

@@ -13,6 +13,7 @@ use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::money::Decimal;
 use crate::sources::{Source, SourceError};
 use data::formula::MARKED_FORMULAS;
+use data::import::diagnostics::quoted;
 
 const FILE: &str = "datapackage.json";
 
@@ -62,43 +63,45 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
         // A compressed file has the path of its content.
         let inside = format!("{folder}{}", path.strip_suffix(".gz").unwrap_or(&path));
         let Some(found) = by_path.get(&*inside) else {
-            return Err(member.error(1, format!("names the file {path:?}, which is not among the inputs")));
+            return Err(member.error(1, format!("names the file {}, which is not among the inputs", quoted(&path))));
         };
         // A schema or dialect may be a file of its own.
         let described = |key: &str| match &resource[key] {
             Value::String(path) => match by_path.get(&*format!("{folder}{path}")) {
                 Some(file) => read_json(file),
-                None => Err(member.error(1, format!("names the file {path:?}, which is not among the inputs"))),
+                None => Err(member.error(1, format!("names the file {}, which is not among the inputs", quoted(path)))),
             },
             value => Ok(value.clone()),
         };
         let (schema, dialect) = (described("schema")?, described("dialect")?);
-        let refuse = |problem: String| Err(member.error(1, format!("resource {path:?}: {problem}")));
+        let refuse = |problem: String| Err(member.error(1, format!("resource {}: {problem}", quoted(&path))));
         if dialect["header"] == false {
             return refuse("`header` of the dialect is false: its columns have no names; add a header line".to_owned());
         }
         if let Some(comment) = dialect["commentChar"].as_str().filter(|text| !text.is_empty()) {
             return refuse(format!(
-                "`commentChar` of the dialect is {comment:?}: remove the comment lines and this line"
+                "`commentChar` of the dialect is {}: remove the comment lines and this line",
+                quoted(comment)
             ));
         }
-        let one_byte =
-            |key: &str, default: u8| match &dialect[key] {
-                Value::Null if dialect.get(key).is_some() && key == "quoteChar" => Ok(None),
-                Value::Null => Ok(Some(default)),
-                Value::String(text) if text.is_empty() => Ok(None),
-                value => match value.as_str().unwrap_or_default().as_bytes() {
-                    [byte] => Ok(Some(*byte)),
-                    _ => Err(member
-                        .error(1, format!("resource {path:?}: `{key}` of the dialect is not one character: {value}"))),
-                },
-            };
+        let one_byte = |key: &str, default: u8| match &dialect[key] {
+            Value::Null if dialect.get(key).is_some() && key == "quoteChar" => Ok(None),
+            Value::Null => Ok(Some(default)),
+            Value::String(text) if text.is_empty() => Ok(None),
+            value => match value.as_str().unwrap_or_default().as_bytes() {
+                [byte] => Ok(Some(*byte)),
+                _ => Err(member.error(
+                    1,
+                    format!("resource {}: `{key}` of the dialect is not one character: {value}", quoted(&path)),
+                )),
+            },
+        };
         let delimiter = one_byte("delimiter", 0)?.filter(|byte| *byte != 0);
         let quote_char = one_byte("quoteChar", b'"')?;
         let label = text(resource, "encoding");
         let encoding = encoding::named(&label);
         if encoding.is_none() && !label.is_empty() {
-            return refuse(format!("`encoding` {label:?} is not known; save the file in UTF-8"));
+            return refuse(format!("`encoding` {} is not known; save the file in UTF-8", quoted(&label)));
         }
         let mut none = texts(&package["missingValues"]);
         none.extend([&resource["missingValues"], &schema["missingValues"]].into_iter().flat_map(texts));

@@ -345,9 +345,19 @@ impl<'o, 's> Sections<'o, 's> {
         let is_said = match field {
             "kind" => values::is_vocabulary::<FirmKind>(&column.values),
             "stages" => values::is_vocabulary::<Stage>(&column.values),
+            // The labels of sales say how they go, and what describes a deal are notes on it.
+            "sectors" if self.has_sales() && values::is_of_list("labels", column.header) => return false,
+            "description" if self.has_sales() && self.outline.rows == RowKind::Rounds => {
+                return column.is_sure() && column.meaning.owner().is_some();
+            }
             _ => false,
         };
         column.is_sure() || (is_said && column.meaning.unknown == 1)
+    }
+
+    /// True if columns are of the management of sales.
+    fn has_sales(&self) -> bool {
+        self.outline.columns.iter().any(|column| column.meaning.is_sales)
     }
 
     /// False if the column has only the other end of the range of a check.
@@ -489,6 +499,10 @@ impl<'o, 's> Sections<'o, 's> {
             FieldForm::Text | FieldForm::Line if values::are_websites(&used) || most(&used, values::is_number) => {
                 return Err(open(format!("its values are not of the field `{field}`")));
             }
+            // `@mira` is who wrote a row.
+            FieldForm::Line if field == "city" && used.iter().any(|value| value.starts_with(['@', '#'])) => {
+                return Err(open("its values are no places; left out"));
+            }
             FieldForm::Line if field == "city" && some(&used, |value| value.contains([',', ';', '/'])) => {
                 return Err(suggestion("its values are not cities alone; if they are"));
             }
@@ -622,6 +636,7 @@ impl<'o, 's> Sections<'o, 's> {
         let named = self.outline.subject.map(Reference::Name);
         let Some(parent) = self.relations.parent.or(named) else { return };
         let owners = [None, Some(Owner::Round)];
+        let has_sales = self.has_sales();
         let mut lines = Vec::new();
         lines.push(match parent {
             Reference::Name(column) => {
@@ -647,8 +662,12 @@ impl<'o, 's> Sections<'o, 's> {
                 let noun = self.column(*index).and_then(Column::noun);
                 nouns.iter().position(|known| noun == Some(*known)).unwrap_or(nouns.len())
             };
-            // Dollars need no rates.
-            columns.sort_by_key(|index| (rank(index), !self.outline.has_dollars(*index)));
+            // `Round Size (USD)` is said of the round; `Amount`, next to a stage of sales, of the own part. Dollars need no rates.
+            let is_said = |index: &usize| {
+                let is_of_round = |column: &Column<'_>| column.is_of(&[Some(Owner::Round)]) && column.is_sure();
+                has_sales && field == "amount_usd" && self.column(*index).is_some_and(is_of_round)
+            };
+            columns.sort_by_key(|index| (!is_said(index), rank(index), !self.outline.has_dollars(*index)));
             if field == "stage" && self.stages(&mut lines, &columns) {
                 continue;
             }

@@ -23,11 +23,10 @@ impl JsonPath {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.strip_prefix('$').unwrap_or(text);
         let text = text.strip_suffix(MEMBERS).or_else(|| text.strip_suffix("[]")).unwrap_or(text);
-        let below_array = text.strip_prefix(MEMBERS);
-        let names = below_array.unwrap_or(text).split('.').filter(|name| !name.is_empty());
-        let names: Vec<String> = below_array.map(|_| MEMBERS).into_iter().chain(names).map(str::to_owned).collect();
-        let levels = usize::from(below_array.is_some());
-        (!names[levels..].iter().any(|name| name.contains(['[', ']', '*']))).then_some(Self(names))
+        let levels = text.replace(MEMBERS, ".[*].");
+        let names: Vec<String> = levels.split('.').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let is_name = |name: &String| name == MEMBERS || !name.contains(['[', ']', '*']);
+        names.iter().all(is_name).then_some(Self(names))
     }
 
     pub(super) fn names(&self) -> &[String] {
@@ -46,7 +45,7 @@ impl JsonPath {
 
 impl fmt::Display for JsonPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("."))
+        f.write_str(&self.0.join(".").replace(".[*]", MEMBERS))
     }
 }
 
@@ -62,8 +61,8 @@ enum Frame {
 }
 
 /// Finds the longest list of objects in the beginning of a document that is an object. `None` if there is no such list, and
-/// if the document is a list or has several objects, each of which is a record. Of a list it finds the only list within that
-/// has the usual name of records and is longer.
+/// if the document is a list or has several objects, each of which is a record. In both it goes on to the only list within
+/// that has the usual name of records and is longer: the `hits` of one of the `results`.
 pub(super) fn find(beginning: &[u8]) -> Option<JsonPath> {
     let mut lists: Vec<(u64, Vec<String>)> = Vec::new();
     let (mut frames, mut texts, mut values) = (Vec::<Frame>::new(), 0_u64, 0_u64);
@@ -127,31 +126,39 @@ pub(super) fn find(beginning: &[u8]) -> Option<JsonPath> {
     if values != 1 {
         return None;
     }
-    if lists.last().is_some_and(|(_, names)| names.is_empty()) {
-        let (outer, _) = lists.pop()?;
-        let is_within = |(_, names): &&(u64, Vec<String>)| matches!(&**names, [_, name] if holds_records(name));
-        let mut within = lists.iter().filter(is_within);
-        let (inner, names) = within.next()?;
-        return (within.next().is_none() && *inner > outer).then(|| JsonPath(names.clone()));
+    let is_array = lists.last().is_some_and(|(_, names)| names.is_empty());
+    let is_plain = |(_, names): &&(u64, Vec<String>)| !names.iter().any(|name| name == MEMBERS);
+    let (outer, names) = match is_array {
+        true => lists.last()?,
+        // Of equally long lists, the first.
+        false => lists.iter().rev().filter(is_plain).max_by_key(|(objects, _)| *objects)?,
+    };
+    let is_within = |(_, inner): &&(u64, Vec<String>)| {
+        let below = inner.strip_prefix(&**names);
+        matches!(below, Some([members, name]) if members == MEMBERS && holds_records(name))
+    };
+    let within: Vec<&(u64, Vec<String>)> = lists.iter().filter(is_within).collect();
+    if let [(inner, names)] = &*within
+        && inner > outer
+    {
+        return Some(JsonPath(names.clone()));
     }
-    // Of equally long lists, the first.
-    let (_, names) = lists.into_iter().rev().max_by_key(|(objects, _)| *objects)?;
     let is_known = names.first().is_some_and(|name| holds_records(name));
-    (is_known || texts < MIN_TEXTS).then_some(JsonPath(names))
+    (!is_array && (is_known || texts < MIN_TEXTS)).then(|| JsonPath(names.clone()))
 }
 
-/// Adds the innermost list if it has objects, and only objects around it.
+/// Adds the innermost list if it has objects.
 fn add_list(frames: &[Frame], lists: &mut Vec<(u64, Vec<String>)>) {
     let [above @ .., Frame::Array { objects }] = frames else { return };
     if *objects == 0 || above.len() > MAX_LEVELS {
         return;
     }
-    let name = |(level, frame): (usize, &Frame)| match frame {
+    let name = |frame: &Frame| match frame {
         Frame::Object { name } if !name.contains('.') => Some(name.clone()),
-        Frame::Array { .. } if level == 0 => Some(MEMBERS.to_owned()),
+        Frame::Array { .. } => Some(MEMBERS.to_owned()),
         _ => None,
     };
-    if let Some(names) = above.iter().enumerate().map(name).collect::<Option<Vec<String>>>() {
+    if let Some(names) = above.iter().map(name).collect::<Option<Vec<String>>>() {
         lists.push((*objects, names));
     }
 }
@@ -173,6 +180,9 @@ mod tests {
             (r#"{"a": "A", "b": "B", "c": "C", "results": [{"name": "x"}]}"#, Some("results")),
             (r#"{"name": "A", "rounds": [{}]}{"name": "B"}"#, None),
             (r#"[{"data": [{}, {}]}]"#, Some("[*].data")),
+            (r#"{"results": [{"hits": [{"a": [{}, {}, {}]}, {}], "page": 0}]}"#, Some("results[*].hits")),
+            (r#"{"results": [{"hits": [{}, {}]}, {"hits": [{}, {}, {}]}]}"#, Some("results")),
+            (r#"{"companies": [{"rounds": [{}, {}, {}]}, {}]}"#, Some("companies")),
             (r#"[{"type": "header"}, {"type": "table", "data": [{"a": [{}, {}, {}, {}]}, {}, {}, {"#, Some("[*].data")),
             (r#"[{"data": [{}, {}, {}]}, {"data": [{}, {}, {}]}]"#, None),
             (r#"[{"rounds": [{}, {}]}]"#, None),
@@ -196,6 +206,8 @@ mod tests {
             ("a.b", "a.b"),
             ("$[*]", ""),
             ("[*].data[*]", "[*].data"),
+            ("results[*].hits", "results[*].hits"),
+            ("$.results.[*].hits[*]", "results[*].hits"),
         ] {
             assert_eq!(JsonPath::parse(text).map(|path| path.to_string()).as_deref(), Some(expected));
         }

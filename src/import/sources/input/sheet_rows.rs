@@ -16,7 +16,7 @@ use crate::sources::input::header::{self, HeaderPlace, SAMPLE_CELLS, SAMPLE_ROWS
 use crate::sources::input::limits::{self, LimitExceeded};
 use crate::sources::input::table::{Cells, TableRows};
 use crate::sources::input::unpacked::unpack;
-use crate::sources::input::workbook_parts::{self, WorkbookKind};
+use crate::sources::input::workbook_parts::{self, PartsFound, WorkbookKind};
 use crate::sources::input::xml_scan::PartFault;
 use crate::sources::input::{InputFormat, Member, RowReceiver, compound, tell_header, wanted};
 use data::import::diagnostics::quoted;
@@ -24,9 +24,6 @@ use data::import::diagnostics::quoted;
 /// Sheets that are looked at for the one with the table, and cells of each.
 const SAMPLE_SHEETS: usize = 30;
 const MAX_SAMPLE: usize = 20_000;
-
-/// Bytes of the largest workbook whose merged cells are read.
-const MAX_MERGED: u64 = 8 << 20;
 
 /// Fields that a header names after which it has no more evidence of a table.
 const FIELDS: usize = 4;
@@ -40,15 +37,16 @@ pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, t
     let mut signature = Vec::new();
     (&file).take(compound::SIGNATURE.len() as u64).read_to_end(&mut signature).map_err(unreadable)?;
     file.rewind().map_err(unreadable)?;
-    let (mut book, hidden) = if signature == compound::SIGNATURE {
+    let (mut book, found) = if signature == compound::SIGNATURE {
         let bytes = limits::XLS.read(&file).map_err(unreadable)?;
         let hidden = compound::check(&bytes).map_err(|fault| match fault {
             PartFault::Limit(exceeded) => member.error(1, exceeded),
             fault @ PartFault::Damaged(_) => damaged(member, 1, &fault),
         })?;
-        (Book::Xls(open(member, || Xls::new(Cursor::new(bytes)))?), hidden)
+        let found = PartsFound { hidden, has_merged: true, merged: Vec::new() };
+        (Book::Xls(open(member, || Xls::new(Cursor::new(bytes)))?), found)
     } else if signature.starts_with(b"PK") {
-        let (kind, hidden) = workbook_parts::check(member, &file)?;
+        let (kind, found) = workbook_parts::check(member, &file)?;
         file.rewind().map_err(unreadable)?;
         let file = BufReader::new(file);
         let book = match kind {
@@ -56,7 +54,7 @@ pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, t
             WorkbookKind::Xlsb => Book::Xlsb(open(member, || Xlsb::new(file))?),
             WorkbookKind::Ods => Book::Ods(open(member, || Ods::new(file))?),
         };
-        (book, hidden)
+        (book, found)
     } else {
         // Programs of the web name tables of HTML `.xls`, which Excel opens with a warning.
         let is_page = signature.trim_ascii_start().starts_with(b"<") || signature.starts_with(b"\xef\xbb\xbf<");
@@ -70,12 +68,15 @@ pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, t
     };
     let mut format = format.clone();
     prepare(member, &mut book, &mut format, to)?;
-    if let Some(hidden) = hidden.message() {
+    if let Some(hidden) = found.hidden.message() {
         to.note(hidden);
+    }
+    if found.has_merged && matches!(book, Book::Xlsb(_)) {
+        to.note("merged cells have their value in their first row only; save the workbook as XLSX, which keeps their ranges".to_owned());
     }
     to.format(&format);
     let Some(sheet) = format.sheet.clone() else { return Err(member.error(1, "has no sheet")) };
-    let merged = OpenCells { below: book.merged(member, &sheet), open: Vec::new(), count: 0 };
+    let merged = OpenCells { below: book.merged(&sheet, found), open: Vec::new(), count: 0 };
     if !merged.below.is_empty() {
         to.note("merged cells: each of their rows has their value, unless it is a number".to_owned());
     }
@@ -93,7 +94,7 @@ fn prepare(member: &Member, book: &mut Book, format: &mut InputFormat, to: &mut 
         && !sheets.iter().any(|sheet| sheet.name == *wanted)
     {
         let names = listed(sheets.iter().map(|sheet| &sheet.name));
-        return Err(member.error(1, format!("has no sheet {wanted:?}; its sheets are: {names}")));
+        return Err(member.error(1, format!("has no sheet {}; its sheets are: {names}", quoted(wanted))));
     }
     let is_stated = format.skip.is_some() || format.header_rows.is_some();
     let wanted = wanted(to);
@@ -184,18 +185,22 @@ impl Book {
         }
     }
 
-    /// The cells of a sheet that are merged over several rows of a column, the first rows first. The parts of large workbooks
-    /// are not read twice for them.
-    fn merged(&mut self, member: &Member, sheet: &str) -> Vec<MergedCell> {
-        if member.size > MAX_MERGED {
-            return Vec::new();
-        }
-        let found = match self {
-            Self::Xlsx(book) => contain_result(move || book.merge_cells_by_sheet_name(sheet)),
-            Self::Xls(book) => contain_result(move || book.merge_cells_by_sheet_name(sheet)),
-            Self::Xlsb(_) | Self::Ods(_) => return Vec::new(),
+    /// The cells of a sheet that are merged over several rows of a column, the last ones first. A sheet is not read twice
+    /// for them if its workbook has none.
+    fn merged(&mut self, sheet: &str, parts: PartsFound) -> Vec<MergedCell> {
+        let ranges = match self {
+            Self::Xlsx(book) if parts.has_merged => {
+                contain_result(move || book.merge_cells_by_sheet_name(sheet)).unwrap_or_default()
+            }
+            Self::Xls(book) => contain_result(move || book.merge_cells_by_sheet_name(sheet)).unwrap_or_default(),
+            Self::Ods(book) => {
+                let at = book.sheets_metadata().iter().position(|known| known.name == sheet);
+                let of_sheet = parts.merged.into_iter().filter(|(number, _)| Some(*number) == at);
+                of_sheet.map(|(_, range)| range).collect()
+            }
+            Self::Xlsx(_) | Self::Xlsb(_) => return Vec::new(),
         };
-        let ranges = found.unwrap_or_default().into_iter();
+        let ranges = ranges.into_iter();
         let of_column = ranges.filter(|range| range.start.1 == range.end.1 && range.start.0 < range.end.0);
         let cell = |range: Dimensions| MergedCell {
             column: range.start.1,

@@ -41,6 +41,44 @@ struct ColumnSeen {
     values: u64,
 }
 
+/// The numbers of a column so far: of all rows, and of those behind the last line that is no row.
+#[derive(Clone, Copy, Default)]
+struct ColumnSums {
+    all: f64,
+    group: f64,
+    rows_of_group: u64,
+    rows: u64,
+}
+
+/// Rows whose numbers are added up: longer tables are written by programs, which name their lines of sums.
+const SUMMED_ROWS: u64 = 5_000;
+
+impl ColumnSums {
+    fn add(&mut self, number: f64) {
+        self.all += number;
+        self.group += number;
+        self.rows += 1;
+        self.rows_of_group += 1;
+    }
+
+    /// True if a number is the sum of several rows.
+    fn is_sum(self, number: f64) -> bool {
+        let is = |sum: f64, rows: u64| rows > 1 && number != 0.0 && (sum - number).abs() <= number.abs() * 1e-6;
+        is(self.group, self.rows_of_group) || is(self.all, self.rows)
+    }
+}
+
+/// The number that a cell is, apart from the sign of a currency: `$1,250`.
+fn plain_number(cell: &str) -> Option<f64> {
+    const MAX_LENGTH: usize = 32;
+    let cell = cell.trim().trim_start_matches(['$', '€', '£', '₹', '¥']).trim_start();
+    let is_plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'-' | b' ');
+    if cell.len() > MAX_LENGTH || cell.is_empty() || !cell.bytes().all(is_plain) {
+        return None;
+    }
+    cell.replace([',', ' '], "").parse().ok()
+}
+
 /// Why a line of sums is left out.
 const SUMS: &str = "is a line of sums, not a row of the table; delete it, or name the record if it is one";
 
@@ -86,6 +124,8 @@ pub(super) struct TableRows<'a> {
     /// True if values behind the last column of the header make a row wrong, as in delimited text.
     is_strict: bool,
     columns: Vec<ColumnSeen>,
+    /// By column.
+    sums: Vec<ColumnSums>,
     rows: u64,
     /// True after an empty row, and after a title below it.
     is_apart: bool,
@@ -154,6 +194,7 @@ impl<'a> TableRows<'a> {
             has_headings: format.has_headings,
             is_strict,
             columns: vec![ColumnSeen::default(); names.len()],
+            sums: vec![ColumnSums::default(); names.len()],
             names,
             rows: 0,
             is_apart: false,
@@ -210,8 +251,11 @@ impl<'a> TableRows<'a> {
         } else if self.has_headings && may_be_heading(shape.filled, shape.texts, width)
             || shape.filled == 1 && shape.width == 1 && width > 2 && is_heading(shape.first)
         {
-            "is a heading within the table, not a row of it; delete it, or fill the row"
-        } else if self.lacks_usual(cells) && (is_sum || is_partial_sum()) {
+            // `Week total` below the rows of a week.
+            let is_sum_of_group = shape.filled > 1 && (is_total(shape.label) || is_partial_total(shape.label));
+            let heading = "is a heading within the table, not a row of it; delete it, or fill the row";
+            if is_sum_of_group { SUMS } else { heading }
+        } else if self.lacks_usual(cells) && (is_sum || is_partial_sum()) || shape.texts <= 1 && self.adds_up(cells) {
             SUMS
         } else if (self.is_apart || self.is_below_note) && self.rows > 0 && shape.filled == 1 && width > 2 {
             return self.leave_out(
@@ -290,9 +334,22 @@ impl<'a> TableRows<'a> {
         is_header
     }
 
+    /// True if a row lacks most columns, such as that of names, and has the sum of one: a line of sums without a label.
+    fn adds_up(&self, cells: &impl Cells) -> bool {
+        let mut is_sum = false;
+        if self.rows <= SUMMED_ROWS && self.lacks_most(cells, 0.9) {
+            cells.each(&mut |column, cell| {
+                let sums = self.sums.get(column);
+                is_sum |= sums.zip(plain_number(cell)).is_some_and(|(sums, number)| sums.is_sum(number));
+            });
+        }
+        is_sum
+    }
+
     fn leave_out(&mut self, line: u64, cells: &impl Cells, reason: &str) -> Result<()> {
         // What follows a line of sums is no row.
         self.settle(false, reason == REPEATED)?;
+        self.sums.iter_mut().for_each(|sums| (sums.group, sums.rows_of_group) = (0.0, 0));
         self.fill(line, cells);
         self.to.bad_row(&self.row, reason.to_owned());
         Ok(())
@@ -333,6 +390,14 @@ impl<'a> TableRows<'a> {
         }
         if width > self.names.len() {
             self.beyond = (self.beyond.0 + 1, if self.beyond.0 == 0 { line } else { self.beyond.1 });
+        }
+        if self.rows < SUMMED_ROWS && !is_sum {
+            let sums = &mut self.sums;
+            cells.each(&mut |column, cell| {
+                if let Some((sums, number)) = sums.get_mut(column).zip(plain_number(cell)) {
+                    sums.add(number);
+                }
+            });
         }
         if self.rows < EVIDENCE_ROWS && !is_sum {
             let columns = &mut self.columns;

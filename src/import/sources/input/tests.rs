@@ -413,6 +413,59 @@ fn merged_cells_have_their_value_in_each_row_unless_it_is_a_number() {
 }
 
 #[test]
+fn sums_without_a_label_are_no_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = "Startup,Round,Closed,Amount,Lead\nAlder,Seed,2024-01-11,1800000,Fjord\nBirch,Seed,2024-01-30,7400000,Elm\n\
+               Cedar,Seed,2024-02-14,500000,Oak\n,,2024-01-11 to 2024-02-14,9700000,\n\nDorn,Seed,2024-04-09,31000000,Ash\n\
+               Elm,Seed,2024-05-02,3300000,Oak\n,,,34300000,\nFir,Seed,2024-06-01,1000000,Ash\n,,2024-06-02,77,\n";
+    let path = file(&folder, "rounds.csv", csv.as_bytes());
+    let found = collected(&path, &InputFormat::default(), &["startup", "amount"]).unwrap();
+    let rows = ["2: Alder|1800000", "3: Birch|7400000", "4: Cedar|500000", "7: Dorn|31000000", "8: Elm|3300000"];
+    assert_eq!(found.rows[..5], rows);
+    assert_eq!(found.rows[5..], ["10: Fir|1000000", "11: |77"]);
+    let sums: Vec<&str> = found.bad.iter().map(|row| row.split(": ").next().unwrap()).collect();
+    assert_eq!(sums, ["5", "9"]);
+}
+
+#[test]
+fn merged_cells_of_open_documents_have_their_value_in_each_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deals.ods");
+    let cell = |text: &str, spans: &str| {
+        format!("<table:table-cell{spans} office:value-type=\"string\"><text:p>{text}</text:p></table:table-cell>")
+    };
+    let plain = |texts: &[&str]| texts.iter().map(|text| cell(text, "")).collect::<String>();
+    let row = |cells: String| format!("<table:table-row>{cells}</table:table-row>");
+    let covered = "<table:covered-table-cell/>";
+    let rows_of = [
+        row(plain(&["Date", "Startup"])),
+        row(cell("2026-05-04", " table:number-rows-spanned=\"2\"") + &plain(&["Alder"])),
+        row(covered.to_owned() + &plain(&["Birch"])),
+        row(plain(&["2026-05-06", "Dorn"])),
+    ];
+    let notes = row(plain(&["Notes"]));
+    let content = format!(
+        "<office:document-content xmlns:office=\"o\" xmlns:table=\"t\" xmlns:text=\"x\"><office:body><office:spreadsheet>\
+         <table:table table:name=\"Notes\">{notes}</table:table><table:table table:name=\"Deals\">{}</table:table>\
+         </office:spreadsheet></office:body></office:document-content>",
+        rows_of.concat()
+    );
+    let mut zip = zip::ZipWriter::new(File::create(&path).unwrap());
+    let parts = [
+        ("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
+        ("META-INF/manifest.xml", "<manifest/>"),
+        ("content.xml", &content),
+    ];
+    for (name, text) in parts {
+        zip.start_file(name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap();
+    let (found, _) = rows(&path, &InputFormat::default(), &["date", "startup"]);
+    assert_eq!(found, ["2: 2026-05-04|Alder", "3: 2026-05-04|Birch", "4: 2026-05-06|Dorn"]);
+}
+
+#[test]
 fn the_sheet_with_the_table_is_read_and_all_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.xlsx");

@@ -52,7 +52,9 @@ pub(super) fn is_heading(text: &str) -> bool {
 pub(super) fn is_count_of(text: &str, rows: u64) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_number = |word: &&str| word.parse() == Ok(rows);
-    let is_label = words.len() <= 4 && is_partial_total(text) && words.iter().any(is_number);
+    // `Jäseniä yhteensä 8`
+    let is_sum = || words.iter().any(|word| is_one(6, word.trim_matches(|char: char| !char.is_alphabetic())));
+    let is_label = words.len() <= 5 && is_sum() && words.iter().any(is_number);
     rows > 1 && (is_label || words.len() == 2 && words.first().is_some_and(is_number))
 }
 

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufReader, Read};
 
+use calamine::Dimensions;
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
@@ -21,6 +22,23 @@ pub(super) enum WorkbookKind {
     Xlsx,
     Xlsb,
     Ods,
+}
+
+/// What the parts have besides cells with values.
+#[derive(Default)]
+pub(super) struct PartsFound {
+    pub hidden: Hidden,
+    pub has_merged: bool,
+    /// Of an `.ods` workbook, the cells that are merged over several rows of a column, each with the number of its sheet from 0.
+    pub merged: Vec<(usize, Dimensions)>,
+}
+
+impl PartsFound {
+    fn add(&mut self, other: Self) {
+        self.hidden.add(other.hidden);
+        self.has_merged |= other.has_merged;
+        self.merged.extend(other.merged);
+    }
 }
 
 /// Rows and columns of all sheets that a spreadsheet does not show.
@@ -49,13 +67,13 @@ impl Hidden {
 }
 
 /// Checks all parts, since the parts themselves decide which ones are read.
-pub(super) fn check(member: &Member, file: &File) -> Result<(WorkbookKind, Hidden)> {
+pub(super) fn check(member: &Member, file: &File) -> Result<(WorkbookKind, PartsFound)> {
     let refused = |problem: &dyn std::fmt::Display| damaged(member, 1, problem);
     let shared = file.try_clone().map_err(|error| member.fault(1, error))?;
     let packed = file.metadata().map_err(|error| member.fault(1, error))?.len();
     let mut archive = open(member, || ZipArchive::new(BufReader::new(shared)))?;
     limits::MEMBERS.check(archive.len() as u64).map_err(|exceeded| member.error(1, exceeded))?;
-    let (mut unpacked, mut kind, mut hidden) = (0_u64, WorkbookKind::Xlsx, Hidden::default());
+    let (mut unpacked, mut kind, mut found) = (0_u64, WorkbookKind::Xlsx, PartsFound::default());
     for index in 0..archive.len() {
         let source = &mut archive;
         let part = open(member, move || source.by_index(index))?;
@@ -69,13 +87,13 @@ pub(super) fn check(member: &Member, file: &File) -> Result<(WorkbookKind, Hidde
             _ => {}
         }
         let checked = contain(|| check_part(&name, part)).map_err(|panic| refused(&format!("{shown}: {panic}")))?;
-        hidden.add(checked.map_err(|error| match error {
+        found.add(checked.map_err(|error| match error {
             PartError::Fault(PartFault::Limit(exceeded)) => member.error(1, format!("{shown}: {exceeded}")),
             PartError::Fault(fault) => refused(&format!("{shown}: {fault}")),
             PartError::Io(error) => member.fault(1, error),
         })?);
     }
-    Ok((kind, hidden))
+    Ok((kind, found))
 }
 
 enum PartError {
@@ -89,7 +107,7 @@ impl From<PartFault> for PartError {
     }
 }
 
-fn check_part<R: Read>(name: &str, part: ZipFile<'_, R>) -> Result<Hidden, PartError> {
+fn check_part<R: Read>(name: &str, part: ZipFile<'_, R>) -> Result<PartsFound, PartError> {
     let mut from = UnpackReader::of_member(part);
     let mut check = PartCheck::new(name);
     let mut buffer = vec![0; 1 << 16];
@@ -97,7 +115,7 @@ fn check_part<R: Read>(name: &str, part: ZipFile<'_, R>) -> Result<Hidden, PartE
         match from.read(&mut buffer).map_err(PartError::Io)? {
             0 => {
                 check.finish()?;
-                return Ok(check.sizes.hidden);
+                return Ok(check.found());
             }
             read => check.add(&buffer[..read])?,
         }
@@ -167,6 +185,12 @@ impl PartCheck {
             _ => Ok(()),
         }
     }
+
+    fn found(self) -> PartsFound {
+        let has_merged =
+            self.sizes.has_merged || matches!(self.form, PartForm::Records(RecordScan { has_merged: true, .. }));
+        PartsFound { hidden: self.sizes.hidden, has_merged, merged: self.sizes.held.merged }
+    }
 }
 
 /// Elements that readers keep: formats, names, relations and sheets.
@@ -201,6 +225,7 @@ struct PartSizes {
     text: u64,
     held: HeldSizes,
     hidden: Hidden,
+    has_merged: bool,
 }
 
 impl PartSizes {
@@ -222,7 +247,7 @@ impl PartSizes {
                 self.shared += u64::from(self.is_shared);
                 limits::SHARED_STRINGS.check(self.shared)?;
                 if self.holds_all {
-                    self.held.begin_cell(tag);
+                    self.held.begin_cell(tag)?;
                 }
             }
             b"sst" => limits::SHARED_STRINGS.check(tag.number(b"uniqueCount").unwrap_or(0))?,
@@ -236,6 +261,7 @@ impl PartSizes {
                 self.hidden.rows += u64::from(tag.has(b"visibility", &[b"collapse", b"filter"]));
                 self.held.begin_row(tag);
             }
+            b"mergeCell" => self.has_merged = true,
             b"row" if self.is_streamed => self.hidden.rows += u64::from(tag.has(b"hidden", &[b"1", b"true"])),
             b"col" if self.is_streamed => self.hidden.has_columns |= tag.has(b"hidden", &[b"1", b"true"]),
             b"table-column" => self.hidden.has_columns |= tag.has(b"visibility", &[b"collapse", b"filter"]),
@@ -292,6 +318,9 @@ struct HeldSizes {
     width: u64,
     row: HeldRow,
     cell: HeldCell,
+    /// Number of the sheet.
+    sheet: usize,
+    merged: Vec<(usize, Dimensions)>,
 }
 
 #[derive(Default)]
@@ -317,14 +346,24 @@ impl HeldSizes {
         self.row = HeldRow { repeats, ..HeldRow::default() };
     }
 
-    fn begin_cell(&mut self, tag: XmlTag<'_>) {
+    fn begin_cell(&mut self, tag: XmlTag<'_>) -> Result<(), LimitExceeded> {
         let bytes = tag.bytes();
+        let span = |name| tag.number(name).unwrap_or(1);
+        if let Some(below) = span(b"number-rows-spanned").checked_sub(2)
+            && span(b"number-columns-spanned") == 1
+        {
+            let place = |row: u64| Some((u32::try_from(row).ok()?, u32::try_from(self.row.cells).ok()?));
+            let ends = place(self.rows).zip(place(self.rows.saturating_add(below + 1)));
+            self.merged.extend(ends.map(|(start, end)| (self.sheet, Dimensions { start, end })));
+            limits::ELEMENTS.check(self.merged.len() as u64)?;
+        }
         let has = |word: &[u8]| bytes.windows(word.len()).any(|window| window == word);
         self.cell = HeldCell {
             repeats: tag.number(b"number-columns-repeated").unwrap_or(1).min(limits::COLUMNS.max),
             has_value: has(b":value") || has(b"-value") || has(b":formula"),
             tag: if has(b":formula") || has(b"string-value") { bytes.len() as u64 } else { 0 },
         };
+        Ok(())
     }
 
     fn end_cell(&mut self, text: u64) {
@@ -351,6 +390,7 @@ impl HeldSizes {
     fn end_table(&mut self) {
         self.cells = self.cells.saturating_add(self.used_rows.saturating_mul(self.width));
         (self.rows, self.used_rows, self.width) = (0, 0, 0);
+        self.sheet += 1;
     }
 }
 
@@ -359,9 +399,15 @@ impl HeldSizes {
 #[derive(Default)]
 struct RecordScan {
     state: RecordState,
+    /// The first byte of the type.
+    first: u8,
+    has_merged: bool,
     /// Length so far, or bytes of the content that are left.
     length: u64,
 }
+
+/// Type of the record of a merged cell.
+const MERGED_CELL: [u8; 2] = [0xb0, 0x01];
 
 #[derive(Clone, Copy, Default)]
 enum RecordState {
@@ -388,10 +434,13 @@ impl RecordScan {
                     continue;
                 }
                 RecordState::Type => {
-                    self.length = 0;
+                    (self.length, self.first) = (0, *first);
                     self.state = if is_continued { RecordState::TypeEnd } else { RecordState::Length(0) };
                 }
-                RecordState::TypeEnd => self.state = RecordState::Length(0),
+                RecordState::TypeEnd => {
+                    self.has_merged |= [self.first, *first] == MERGED_CELL;
+                    self.state = RecordState::Length(0);
+                }
                 RecordState::Length(count) => {
                     self.length |= u64::from(first & 0x7f) << (7 * count);
                     if is_continued && count < 3 {
@@ -441,6 +490,28 @@ mod tests {
         assert!(fault("content.xml", sheet(far).as_bytes()).contains("`held-cells`"));
         let spaces = sheet("<t:table-row><t:table-cell><p><s t:c='4000000000'/></p></t:table-cell></t:table-row>");
         assert!(fault("content.xml", spaces.as_bytes()).contains("`field`"));
+    }
+
+    #[test]
+    fn merged_cells_of_open_documents_have_their_sheets_and_rows() {
+        let spanned = "<t:table t:name='a'><t:table-row t:number-rows-repeated='2'/><t:table-row><t:table-cell/><t:table-cell \
+                       t:number-rows-spanned='3'/><t:table-cell t:number-rows-spanned='2' t:number-columns-spanned='2'/>\
+                       </t:table-row></t:table><t:table t:name='b'><t:table-row><t:table-cell t:number-rows-spanned='2'/>\
+                       <t:table-cell t:number-rows-spanned='1'/></t:table-row></t:table>";
+        let mut check = PartCheck::new("content.xml");
+        check.add(format!("<body>{spanned}</body>").as_bytes()).unwrap_or_else(|fault| panic!("{fault}"));
+        let ranges = [(0, Dimensions { start: (2, 1), end: (4, 1) }), (1, Dimensions { start: (0, 0), end: (1, 0) })];
+        assert_eq!(check.found().merged, ranges);
+        let many = "<t:table-cell t:number-rows-spanned='2'/>".repeat(500_001);
+        assert!(
+            fault("content.xml", sheet(&format!("<t:table-row>{many}</t:table-row>")).as_bytes())
+                .contains("`elements`")
+        );
+        for (record, has_merged) in [([0xb0, 0x01, 0x02, 0, 0], true), ([0xb1, 0x01, 0x02, 0, 0], false)] {
+            let mut check = PartCheck::new("xl/worksheets/sheet1.bin");
+            check.add(&record).unwrap_or_else(|fault| panic!("{fault}"));
+            assert_eq!(check.found().has_merged, has_merged);
+        }
     }
 
     #[test]

@@ -165,9 +165,17 @@ fn split_quoted(text: &str) -> Option<Vec<String>> {
     Some(values)
 }
 
+/// Between the values and the numbers of a look-up field of SharePoint: `Alder;#3;#Birch;#8`.
+const LOOK_UP: &str = ";#";
+
 /// Splits a text with separators that no name has: an array, lines, `;` or `|`. `None` if it has none.
 pub(crate) fn split_clear(text: &str) -> Option<Vec<String>> {
     let text = text.trim();
+    if text.contains(LOOK_UP) {
+        let values = text.split(LOOK_UP).map(str::trim);
+        let is_value = |value: &&str| value.contains(|char: char| !char.is_ascii_digit());
+        return Some(values.filter(is_value).map(str::to_owned).collect());
+    }
     let values = split_array(text).or_else(|| {
         text.contains(CLEAR)
             .then(|| text.split(CLEAR).map(|part| part.trim_start_matches(['-', '*', ' ']).to_owned()).collect())
@@ -308,6 +316,9 @@ mod tests {
             ("Alder Ventures, Birch Capital", &["Alder Ventures", "Birch Capital"]),
             ("Alder; Birch;; Cedar ;", &["Alder", "Birch", "Cedar"]),
             ("Alder|Birch", &["Alder", "Birch"]),
+            ("Alder;#3;#Birch & Dorn;#8", &["Alder", "Birch & Dorn"]),
+            (";#Alder;#Birch;#", &["Alder", "Birch"]),
+            ("14;#Alder", &["Alder"]),
             ("Alder; Birch | Cedar", &["Alder", "Birch", "Cedar"]),
             ("Alder\nBirch\r\nCedar", &["Alder", "Birch", "Cedar"]),
             ("- Alder\n- Birch", &["Alder", "Birch"]),

@@ -108,7 +108,47 @@ impl MappingEdit {
         Ok(())
     }
 
-    /// A setting of an input, or of the source.
+    /// Values that all records of a section have in common, such as `country = { value = "DE" }`.
+    pub fn constants(&self, section: &Meaning) -> Vec<(Meaning, String)> {
+        let fields = self.section(section).into_iter().flat_map(|table| table.iter());
+        let constant = |(field, item): (&str, &Item)| {
+            let meaning = Meaning { field: field.to_owned(), ..section.clone() };
+            let text = item.as_table_like()?.get("value")?.as_str()?.to_owned();
+            (columns(item).is_empty() && meaning.may_be_constant()).then_some((meaning, text))
+        };
+        fields.filter_map(constant).collect()
+    }
+
+    /// Gives all records of a section this value, which no column has; an empty one removes it.
+    pub fn set_constant(&mut self, meaning: &Meaning, value: &str) -> Result<(), EditError> {
+        let value = value.trim();
+        if !meaning.may_be_constant() {
+            return Err(format!("{} differs from record to record: choose its column", meaning.label()));
+        }
+        let section = self.section_mut(meaning).ok_or("the mapping has no such section; load the page again")?;
+        if let Some(column) = section.get(&meaning.field).and_then(|known| columns(known).into_iter().next()) {
+            return Err(format!("{} is read from {column}: choose `not used` there first", meaning.label()));
+        }
+        if value.is_empty() {
+            remove_key(section, &meaning.field);
+            return Ok(());
+        }
+        let mut item = default_item(meaning, "");
+        if !item.is_table_like() {
+            item = Item::Value(InlineTable::new().into());
+        }
+        if let Some(table) = item.as_inline_table_mut() {
+            table.remove("column");
+            table.insert("value", value.into());
+        }
+        match section.get_mut(&meaning.field) {
+            Some(known) => *known = keep_item_decor(known, item),
+            None => drop(section.insert(&meaning.field, item)),
+        }
+        Ok(())
+    }
+
+    /// A setting of an input, of the source, or of the mapping itself, whose path is empty.
     pub fn table_setting(&self, path: &[&str], key: &str) -> String {
         let table = path.iter().try_fold(self.document.as_item(), |item, name| item.get(name));
         match table.and_then(|table| table.get(key)) {
@@ -128,6 +168,9 @@ impl MappingEdit {
             remove_key(table, key);
         } else if let Some(number) = value.parse::<i64>().ok().filter(|_| COUNTS.contains(&key)) {
             put(table, key, number.into());
+        } else if LISTS.contains(&key) {
+            let texts = value.split(',').map(str::trim).filter(|text| !text.is_empty());
+            put(table, key, texts.collect::<Array>().into());
         } else {
             put(table, key, value.into());
         }
@@ -343,6 +386,9 @@ fn is_made(key: &Item) -> bool {
 
 /// Settings of inputs that are numbers.
 const COUNTS: [&str; 1] = ["skip"];
+
+/// Settings of inputs that are lists, written with commas.
+const LISTS: [&str; 1] = ["none"];
 
 pub(crate) fn is_code(text: &str) -> bool {
     text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase())

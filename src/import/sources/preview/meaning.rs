@@ -66,6 +66,14 @@ impl Meaning {
         self.form() == FieldForm::Dollars
     }
 
+    /// True for a field of which all records of a file may have the same value. Amounts have currencies, and what tells
+    /// records apart differs.
+    pub fn may_be_constant(&self) -> bool {
+        let is_own =
+            self.field == KEY || self.scheme().is_some() || matches!(&*self.field, "name" | "aliases" | "slug");
+        !is_own && !self.is_amount()
+    }
+
     /// Settings of how the texts of the field are read.
     pub fn settings(&self) -> &'static [&'static str] {
         match self.form() {

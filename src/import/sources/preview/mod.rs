@@ -16,14 +16,15 @@ use std::path::{Path, PathBuf};
 
 use crate::sources::field::FieldForm;
 use crate::sources::guess::sample::Sample;
-use crate::sources::guess::{is_private, line_for};
+use crate::sources::guess::{self, is_private, line_for};
 use crate::sources::import::{Import, ImportSummary, Omission, RowEvent, SampledRows, SourceChanges, assign_files};
 use crate::sources::input::{self, InputFormat, InputRow, Member, RowReceiver, column_name};
 use crate::sources::mapping::{ColumnRef, FieldTarget, KeyForm, Mapping, MappingInput};
 use crate::sources::preview::meaning::{KEY, Meaning};
 use crate::sources::{Result, SourceError};
+use data::import::diagnostics::quoted;
 use data::vocabulary::Vocabulary as _;
-use data::{Date, NoProgress};
+use data::{Date, NoProgress, number};
 
 /// Files that are shown: more than a person looks at.
 const MAX_TABLES: usize = 20;
@@ -46,6 +47,8 @@ pub struct Preview {
     pub problems: Vec<String>,
     /// Sections of the mapping, each with its input. Their fields are empty.
     pub sections: Vec<(Meaning, String)>,
+    /// Comments of a guess about sheets that it left out.
+    pub sheets: Vec<String>,
     /// Missing if the files cannot be read with this mapping.
     pub summary: Option<ImportSummary>,
 }
@@ -123,7 +126,8 @@ pub fn preview(
     size: PreviewSize,
 ) -> Result<Preview> {
     let members = Member::list(inputs)?;
-    let mut preview = Preview::default();
+    let sheets = text.lines().filter_map(|line| line.strip_prefix("# ")).filter(|line| line.contains(guess::SHEET));
+    let mut preview = Preview { sheets: sheets.map(str::to_owned).collect(), ..Preview::default() };
     let folder = file.parent().unwrap_or(Path::new(""));
     let mapping = match Mapping::read_with_problems(&file.display().to_string(), text, folder) {
         Ok((mapping, problem)) => {
@@ -401,11 +405,16 @@ fn explain_row(
         RowEvent::Value { section, field: at, value } => {
             let Some(field) = field(*section, *at) else { return };
             let text = match field.target.form() {
-                FieldForm::Reference(_) if !value.original.is_empty() => &value.original,
+                FieldForm::Reference(_) if !value.original.is_empty() => value.original.as_str(),
                 FieldForm::Reference(_) => value.value.split_once(':').map_or(&*value.value, |(_, key)| key),
                 _ => &value.value,
             };
             let original = if value.original.is_empty() { text } else { &value.original };
+            let dollars = match field.target.form() {
+                FieldForm::Dollars => text.parse().ok().map(|dollars: u64| format!("${}", number::grouped(dollars))),
+                _ => None,
+            };
+            let text = dollars.as_deref().unwrap_or(text);
             if let Some(cell) = cell_of(row, &field.value.columns, input, headers, original) {
                 let field = meaning::field_label(&field_name(&field.target));
                 cell.values.push(PreviewValue { field, text: text.to_owned() });
@@ -416,8 +425,8 @@ fn explain_row(
             let name = meaning::field_label(&field_name(&field.target));
             match cell_of(row, &field.value.columns, input, headers, text) {
                 Some(cell) if cell.text == *text => cell.left_out.push(reason.to_string()),
-                Some(cell) => cell.left_out.push(format!("{text:?} {reason}")),
-                None => row.left_out.push(format!("{name}: {text:?} {reason}")),
+                Some(cell) => cell.left_out.push(format!("{} {reason}", quoted(text))),
+                None => row.left_out.push(format!("{name}: {} {reason}", quoted(text))),
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::sources::preview::{Preview, PreviewRow, PreviewTable};
+use data::import::diagnostics::quoted;
 use data::parameter_error::shortened_to;
 
 /// Shows the records of the rows of a preview, with what they have and lack.
@@ -40,7 +41,7 @@ fn write_row(f: &mut fmt::Formatter<'_>, table: &PreviewTable, row: &PreviewRow)
     for (column, cell) in table.columns.iter().zip(&row.cells) {
         for reason in &cell.left_out {
             let text = shortened_to(MAX_NAME, &cell.text);
-            writeln!(f, "          left out: {} {text:?}: {reason}", column.name)?;
+            writeln!(f, "          left out: {} {}: {reason}", column.name, quoted(&text))?;
         }
     }
     Ok(())

@@ -84,8 +84,57 @@ fn setting_and_unsetting_a_setting_returns_the_text() {
         edit.set_table_setting(&["input", "funds"], key, "").unwrap();
     }
     assert_eq!(edit.text(), MAPPING);
+    edit.set_table_setting(&["input", "funds"], "none", "undisclosed, tbc").unwrap();
+    assert!(edit.text().contains("none = [\"undisclosed\", \"tbc\"]\n"), "{}", edit.text());
+    assert_eq!(edit.table_setting(&["input", "funds"], "none"), "undisclosed, tbc");
+    edit.set_table_setting(&["input", "funds"], "none", "N/A").unwrap();
+    assert_eq!(edit.text(), MAPPING);
+    edit.set_table_setting(&[], "rates", "rates.csv").unwrap();
+    assert!(edit.text().starts_with("rates = \"rates.csv\"\n"), "{}", edit.text());
+    assert_eq!(edit.table_setting(&[], "rates"), "rates.csv");
+    edit.set_table_setting(&[], "rates", "").unwrap();
+    assert_eq!(edit.text(), MAPPING);
     assert!(edit.set_setting(&meaning("firm.0.name"), "currency", "USD").is_err());
     assert!(edit.set_table_setting(&["input", "none"], "skip", "1").is_err());
+}
+
+#[test]
+fn a_value_of_all_rows_is_written_changed_and_removed() {
+    let section = meaning("firm.0.key");
+    for (field, value, expected) in [
+        ("firm.0.city", "Oslo", "city = { value = \"Oslo\" }"),
+        ("firm.0.kind", "angel", "kind = { value = \"angel\" }"),
+    ] {
+        let of = meaning(field);
+        let mut edit = MappingEdit::parse(MAPPING).unwrap();
+        assert_eq!(edit.constants(&section), []);
+        edit.set_constant(&of, value).unwrap();
+        assert!(edit.text().contains(expected), "{}", edit.text());
+        check(Path::new("map.toml"), &edit.text()).unwrap();
+        assert_eq!(edit.constants(&section), [(of.clone(), value.to_owned())]);
+        edit.set_constant(&of, "other").unwrap();
+        assert_eq!(edit.constants(&section), [(of.clone(), "other".to_owned())]);
+        edit.set_constant(&of, "").unwrap();
+        assert_eq!(edit.text(), MAPPING);
+    }
+    let mut edit = MappingEdit::parse(MAPPING).unwrap();
+    // A field with a column, and fields that differ from record to record.
+    for field in ["firm.0.country", "firm.0.name", "firm.0.key", "firm.0.id.lei", "firm.0.check_min_usd"] {
+        assert!(edit.set_constant(&meaning(field), "x").is_err(), "{field}");
+    }
+    assert_eq!(edit.text(), MAPPING);
+    // A reference is made by its name.
+    let rounds = MAPPING
+        .replace("[[firm]]", "[[round]]\nfrom = \"funds\"\nstartup = { column = \"Fund\", by = \"name\" }\nkey = { column = \"Fund\", by = \"name\" }\n\n[[firm]]");
+    let mut edit = MappingEdit::parse(&rounds).unwrap();
+    edit.set_constant(&meaning("round.0.investors"), "Alder Capital").unwrap();
+    assert_eq!(edit.constants(&meaning("round.0.key")), [(meaning("round.0.investors"), "Alder Capital".to_owned())]);
+    check(Path::new("map.toml"), &edit.text()).unwrap_or_else(|error| panic!("{error}\n{}", edit.text()));
+    let mapping =
+        MAPPING.replace("country = { column = \"Home\", unknown = \"drop\" }", "country = { value = \"Norway\" }");
+    let preview = shown(&mapping, "Fund,Focus,Tags,LEI\nAlder,Energy,Water,\n", SIZE);
+    assert_eq!(preview.problems, Vec::<String>::new());
+    assert_eq!(preview.tables[0].rows[0].records, ["firm"]);
 }
 
 #[test]
