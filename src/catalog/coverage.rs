@@ -15,8 +15,8 @@ use data::vocabulary::Vocabulary;
 use data::{Country, Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
 use platform::pause;
 
-/// An exclusion notes that it leaves out records with an unknown value if they are at least one in this many records.
-const MIN_SHARE_LEFT_OUT: u64 = 20;
+/// Maximum number of suspect amounts that a note names.
+const MAX_SUSPECT: usize = 3;
 /// Maximum number of existing values listed if no record has a requested one.
 const MAX_LISTED: usize = 6;
 
@@ -94,7 +94,7 @@ impl Catalog {
     }
 
     /// A sentence if a filter reads a field that is unknown for most of the records that the other conditions leave, so
-    /// that few matches mean little; or if it excludes many of an unknown value.
+    /// that few matches mean little; or if it excludes some of an unknown value.
     pub(crate) fn low_coverage(
         &self,
         table: Table,
@@ -115,7 +115,7 @@ impl Catalog {
         };
         let counted = self.count_known(table, property, known, others);
         let unknown = counted.total - counted.known;
-        if is_exclusion && unknown < counted.known && unknown >= counted.total.div_ceil(MIN_SHARE_LEFT_OUT) {
+        if is_exclusion && unknown > 0 && unknown < counted.known {
             let (records, name) = (table.plural(), property.map_or("", |property| property.name(table)));
             return Some(format!("`{parameter}` also leaves out {} {records} of unknown `{name}`", grouped(unknown)));
         }
@@ -220,7 +220,45 @@ impl Catalog {
             _ => None,
         };
         let notes = group_by.iter().filter_map(note);
-        notes.map(|detail| ParameterError::warning("low_coverage", "group_by", detail)).collect()
+        let notes = notes.map(|detail| ParameterError::warning("low_coverage", "group_by", detail));
+        let is_of_kind = |filter: &Filter| property_of(filter) == Some(Property::Facet(Facet::Kind));
+        let is_of_investors = |(_, by): &(&str, GroupBy)| matches!(by, GroupBy::Facet(Facet::Investor | Facet::Lead));
+        let has_others = query.table == Table::Rounds
+            && group_by.iter().any(is_of_investors)
+            && query.filters.iter().any(is_of_kind);
+        let others = has_others.then(|| {
+            let detail = "`kind` chooses rounds with at least one such investor; the groups are all investors of these rounds, \
+                          of any kind";
+            ParameterError::warning("value_interpreted", "group_by", detail)
+        });
+        notes.chain(others).collect()
+    }
+
+    /// A note on the rounds that match filters, apart from those on amounts, and whose amounts are suspect: sums, bounds and
+    /// orders leave these out.
+    pub fn suspect_amounts(&self, filters: &[Filter]) -> Option<ParameterError> {
+        let (snapshot, amount) = (self.snapshot(), Property::Key(Table::Rounds.sort_key("amount_usd")));
+        let suspect = self.cached.suspect_rounds.get_or_init(|| pause::without(|| suspect_rounds(snapshot)));
+        if suspect.is_empty() {
+            return None;
+        }
+        let others: Vec<Filter> = filters.iter().filter(|of| property_of(of) != Some(amount)).cloned().collect();
+        let rows = RowFilter::new(self, Table::Rounds, &others);
+        let found: Vec<(u64, u32)> = suspect.iter().filter(|(_, row)| rows.contains(*row)).copied().collect();
+        let named = found
+            .iter()
+            .take(MAX_SUSPECT)
+            .map(|(usd, row)| format!("${} (`{}`)", grouped(*usd), snapshot.slug(Table::Rounds, *row)));
+        let named = named.collect::<Vec<_>>().join(", ");
+        let more = if found.len() > MAX_SUSPECT { ", …" } else { "" };
+        let detail = match found.len() {
+            0 => return None,
+            1 => format!("a suspect amount is left out of sums, bounds and orders: {named}"),
+            count => {
+                format!("{} suspect amounts are left out of sums, bounds and orders: {named}{more}", grouped(count))
+            }
+        };
+        Some(ParameterError::warning("low_coverage", "amount_usd", detail))
     }
 
     /// A sentence on the end of known investors, if rounds follow it: until when a last investment can be known.
@@ -284,6 +322,24 @@ impl Catalog {
             false => Some(format!("no record of this data has such a `{name}`; the most frequent are {listed}")),
         }
     }
+}
+
+/// The rounds whose amounts are known and suspect, the largest first.
+fn suspect_rounds(snapshot: &Snapshot) -> Vec<(u64, u32)> {
+    let table = Table::Rounds;
+    let [suspect, amount] = ["suspect", "amount_usd"].map(|field| table.field_index(field));
+    let ranks = snapshot.ranks(table, table.sort_key("amount_usd"));
+    let unknown = (0..snapshot.rows(table)).filter(|row| ranks[*row as usize] == NONE_U32);
+    let mut found: Vec<(u64, u32)> = unknown
+        .filter_map(|row| {
+            let record = snapshot.record(table, row);
+            let is_suspect = record.value(table, suspect) == b"true";
+            let usd = || serde_json::from_slice(record.value(table, amount)).ok();
+            Some((if is_suspect { usd()? } else { None? }, row))
+        })
+        .collect();
+    found.sort_unstable_by(|left, right| right.cmp(left));
+    found
 }
 
 pub(crate) fn is_last_investment(key: usize) -> bool {

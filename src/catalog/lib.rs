@@ -161,6 +161,8 @@ struct Cached {
     round_coverage: OnceCell<RoundCoverage>,
     /// Date up to which investors are known.
     investors_until: OnceCell<Option<PartialDate>>,
+    /// The rounds of suspect amounts, with these, the largest first.
+    suspect_rounds: OnceCell<Vec<(u64, u32)>>,
     /// Firms that joined a round of a year, ascending.
     active_firms: OnceCell<BTreeMap<i32, Vec<u32>>>,
     /// Slugs of sectors, to compare mistyped ones with.

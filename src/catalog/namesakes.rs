@@ -6,6 +6,7 @@ use crate::Catalog;
 use data::fold::fold;
 use data::name::{WordKind, without_script_form};
 use data::number::{counted, grouped};
+use data::written::spelled_out;
 use data::{Facet, Table};
 
 const MAX_LISTED: usize = 3;
@@ -54,6 +55,12 @@ impl Catalog {
             && let Some(without) = without_legal_form(text)
         {
             rows = self.rows_called(table, &without);
+        }
+        // `Gründerfonds` is written `Gruenderfonds`, too.
+        if rows.is_empty()
+            && let Some(spelled) = spelled_out(text)
+        {
+            return self.match_name(table, &spelled);
         }
         self.main_of_namesakes(table, rows)
     }

@@ -108,6 +108,13 @@ impl Query {
         Self { table, text: None, filters: Vec::new(), order: Order::Natural }
     }
 
+    /// True if a condition or the order reads a sort key.
+    pub(crate) fn reads(&self, name: &str) -> bool {
+        let is_own = |key: usize| self.table.sort_keys().get(key) == Some(&name);
+        let in_order = matches!(&self.order, Order::Keys(keys) if keys.iter().any(|(key, _)| is_own(*key)));
+        in_order || self.filters.iter().any(|filter| matches!(filter, Filter::Range { key, .. } if is_own(*key)))
+    }
+
     pub(crate) fn rankings(&self) -> impl Iterator<Item = &Ranking> {
         self.filters.iter().filter_map(|filter| if let Filter::Ranked(ranking) = filter { Some(ranking) } else { None })
     }

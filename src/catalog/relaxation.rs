@@ -3,7 +3,7 @@
 use crate::params::{BoundUnit, Mode, ParamType};
 use crate::parse::scalars::Bound;
 use crate::{Catalog, Filter, ListPosition, Order, ParseOptions, Property, Query, Request, Resource};
-use data::{Direction, PartialDate, Table};
+use data::{Direction, Facet, PartialDate, Table};
 
 /// Maximum number of conditions that are dropped in turn; each costs a count.
 const MAX_CONDITIONS: usize = 12;
@@ -109,13 +109,17 @@ impl Catalog {
     }
 
     /// If a parameter has one record as its value, the slugs of others that may be meant: the larger sector of similar
-    /// spelling, the firms or startups whose names begin with this one's.
+    /// spelling or the sectors above, the firms or startups whose names begin with this one's.
     fn siblings(&self, resource: Resource, parameter: &str, value: &str) -> Vec<String> {
         let parameter = resource.parameter(parameter).filter(|parameter| parameter.mode != Mode::Not);
         let Some(ParamType::Records(table, _)) = parameter.map(|parameter| parameter.kind) else { return Vec::new() };
         let Some(row) = self.snapshot().find(table, value) else { return Vec::new() };
         let rows = match table {
-            Table::Sectors => self.sector_names().larger[row as usize].into_iter().collect(),
+            // A sector includes those below it.
+            Table::Sectors => {
+                let above = self.snapshot().row_values(Table::Sectors, Facet::Parent).of(row).iter().copied();
+                self.sector_names().larger[row as usize].into_iter().chain(above).collect::<Vec<u32>>()
+            }
             _ => self.namesakes(table, self.snapshot().name(table, row), row),
         };
         rows.iter().take(MAX_SIBLINGS).map(|row| self.snapshot().slug(table, *row).to_owned()).collect()

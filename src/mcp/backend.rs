@@ -228,8 +228,8 @@ impl ToolRelease {
         if let Some(rounds) = covered(None) {
             let investors = covered(Some(RoundField::Investors)).unwrap_or_else(|| "no year".to_owned());
             text.push_str(&format!(
-                " The data covers funding rounds of {rounds}, and their investors of {investors}; get_platform_stats says \
-                 what is known."
+                " The data covers funding rounds of {rounds}. It names their investors for {investors}. \
+                 get_platform_stats says what is known."
             ));
         }
         text.extend(never_known(self.catalog.totals()).map(|sentence| format!(" {sentence}")));

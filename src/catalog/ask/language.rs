@@ -94,7 +94,8 @@ fn is_latin(char: char) -> bool {
     matches!(char, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}')
 }
 
-fn is_english(token: &QuestionToken) -> bool {
+/// True for a word of English questions that is no value.
+pub(super) fn is_english(token: &QuestionToken) -> bool {
     const ENGLISH: [&str; 6] = ["negations", "grammar", "topics", "fillers", "units", "months"];
     token.is_glue() || ENGLISH.iter().any(|section| meaning_of(section, &token.word).is_some())
 }

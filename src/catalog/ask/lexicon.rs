@@ -275,7 +275,7 @@ impl Lexicon {
 }
 
 /// True if a word has one letter more or less than another, or two adjacent letters swapped.
-fn is_slip(word: &str, known: &str) -> bool {
+pub(super) fn is_slip(word: &str, known: &str) -> bool {
     let sorted = |word: &str| {
         let mut letters = word.as_bytes().to_vec();
         letters.sort_unstable();

@@ -9,6 +9,7 @@ use crate::ask::token::QuestionToken;
 use crate::ask::words::phrases_from;
 use data::Table;
 use data::fold::fold;
+use data::written::spelled_out;
 
 /// Minimum size of a record, by [`Catalog::size`], for its name to be read in lower case.
 pub(super) const MIN_PLAIN_SIZE: u32 = 20;
@@ -342,7 +343,9 @@ impl Path<'_, '_> {
         let lengths = (1..=longest).take_while(|length| self.phrase_at(at, *length).is_some());
         let texts: Vec<String> = lengths.map(|length| self.written(&(at..at + length))).collect();
         // A text that does not begin a name cannot begin one with more words either. Without a space it may be a slug.
-        let reach = texts.iter().take_while(|text| self.catalog.begins_name(table, &fold(text))).count();
+        let begins = |text: &str| self.catalog.begins_name(table, &fold(text));
+        let begins = |text: &&String| begins(text) || spelled_out(text).is_some_and(|spelled| begins(&spelled));
+        let reach = texts.iter().take_while(begins).count();
         texts.iter().enumerate().rev().filter(|(index, _)| is_word(at + index)).find_map(|(index, text)| {
             let row = if index < reach || !text.contains(' ') { self.row_of_name(table, text)? } else { return None };
             Some((self.catalog.snapshot().slug(table, row).to_owned(), index + 1))

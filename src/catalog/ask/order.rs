@@ -113,10 +113,13 @@ impl Path<'_, '_> {
             self.add(at..start + 2, "sort", "-announced_on", "order");
             return self.read_as(at..start + 2, "limit", number.to_string(), "that many records");
         }
-        if self.is_at(at, &["limit"])
-            && let to = at + 1 + usize::from(self.is_in(at + 1, "to or of"))
-            && let Some(number) = count(to)
-        {
+        // `limit 20`, and in a clause of its own at the end `max 50` or `15 please`
+        let is_limit = self.is_in(at, "before a limit");
+        let to = at + usize::from(is_limit);
+        let to = to + usize::from(is_limit && self.is_in(to, "to or of"));
+        let is_apart =
+            || at > 0 && self.tokens[at - 1].ends_clause && self.tokens[to + 1..].iter().all(|it| it.is_glue());
+        if let Some(number) = count(to).filter(|_| self.is_at(at, &["limit"]) || is_apart()) {
             return self.read_as(at..to + 1, "limit", number.to_string(), "that many records");
         }
         let before = count(start);

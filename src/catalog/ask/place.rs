@@ -115,8 +115,8 @@ impl Path<'_, '_> {
         false
     }
 
-    /// True if a place belongs to the investors of startups or rounds (`VCs in London`), or is where firms of another
-    /// place invest (`VCs in Germany investing in the US`).
+    /// True if a place belongs to the investors of startups or rounds (`VCs in London`), to the startups of investors, or is
+    /// where firms of another place invest (`VCs in Germany investing in the US`).
     pub(super) fn is_of_investors(&self, at: usize) -> bool {
         let article = usize::from(self.is_after(at, &["the"]));
         let Some(before) = at.checked_sub(article + 1).filter(|before| self.is_in(*before, "in or from")) else {
@@ -126,7 +126,10 @@ impl Path<'_, '_> {
         let Some(noun) = before.checked_sub(based + 1) else { return false };
         if self.table == Table::Firms {
             let has_place = self.parts.iter().any(|(_, part)| matches!(part.parameter.as_str(), "country" | "city"));
-            return has_place && self.is_in(noun, "invests");
+            // `investors that backed startups in Boston`: the place is that of the startups.
+            let is_investor = |at: usize| self.record_at(at) == Some(Table::Firms) || self.is_in(at, "invests");
+            let is_of_startups = self.record_at(noun) == Some(Table::Startups) && (0..noun).any(is_investor);
+            return has_place && self.is_in(noun, "invests") || is_of_startups;
         }
         // `software firms in Seattle` are startups; in `investors in US health rounds` the place belongs to the rounds.
         let is_investor = self.record_at(noun) == Some(Table::Firms) && !self.is_in(noun, "firm");

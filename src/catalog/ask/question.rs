@@ -9,7 +9,7 @@ use once_cell::sync::Lazy;
 
 use crate::ask::amount::{QuestionAmount, amount};
 use crate::ask::language;
-use crate::ask::lexicon::{Lexicon, PhraseMeaning};
+use crate::ask::lexicon::{Lexicon, PhraseMeaning, is_slip};
 use crate::ask::order::group_by;
 use crate::ask::period::{Period, period};
 use crate::ask::token::{QuestionToken, tokens};
@@ -134,6 +134,16 @@ impl<'a> Question<'a> {
     }
 }
 
+/// True if one letter of a long word is another.
+fn has_other_letter(word: &str, known: &str) -> bool {
+    const MIN_LENGTH: usize = 8;
+    let differing = || word.bytes().zip(known.bytes()).filter(|(one, other)| one != other).count();
+    word.len() >= MIN_LENGTH
+        && word.len() == known.len()
+        && word.as_bytes()[0] == known.as_bytes()[0]
+        && differing() == 1
+}
+
 impl<'a> QuestionWords<'a> {
     pub(super) fn new(catalog: &'a Catalog, lexicon: &'a Lexicon, text: &'a str) -> Rc<Self> {
         let (mut tokens, is_foreign) = language::to_english(tokens(text), lexicon);
@@ -141,7 +151,8 @@ impl<'a> QuestionWords<'a> {
         tokens.truncate(MAX_WORDS);
         let (is_phrase, memory) = (false, Vec::new());
         let words = Self { catalog, lexicon, text, tokens, rest, is_phrase, is_foreign, memory };
-        let parts = (0..words.tokens.len()).filter_map(|at| Some((at, words.misspelt_part(at)?))).collect();
+        let correct = |at: usize| words.misspelt_part(at).or_else(|| words.misspelt_kind(at));
+        let parts = (0..words.tokens.len()).filter_map(|at| Some((at, correct(at)?))).collect();
         Rc::new(words.corrected(parts))
     }
 
@@ -197,9 +208,16 @@ impl<'a> QuestionWords<'a> {
     /// Corrects a misspelled word: one that no record uses, and that differs in a letter: `fitech`.
     pub(super) fn misspelt(&self, at: usize) -> Option<String> {
         let word = self.unknown_word(at)?;
-        let signs = ["grammar", "negations"].into_iter().flat_map(phrases).map(|phrase| phrase.text);
+        let signs = ["grammar", "negations", "topics"].into_iter().flat_map(phrases).map(|phrase| phrase.text);
         let nearest = self.lexicon.nearest(word, RECORDS.keys().copied().chain(signs))?;
-        (!self.is_known_word(word)).then(|| nearest.to_owned())
+        (!self.is_known_word(word, nearest)).then(|| nearest.to_owned())
+    }
+
+    /// The same for a word for records, which decides what list is meant. One of its letters may be another: `investers`.
+    fn misspelt_kind(&self, at: usize) -> Option<String> {
+        let word = self.unknown_word(at).filter(|_| !language::is_english(&self.tokens[at]))?;
+        let nearest = RECORDS.keys().find(|kind| is_slip(word, kind) || has_other_letter(word, kind))?;
+        (!self.is_known_word(word, nearest)).then(|| (*nearest).to_owned())
     }
 
     /// The same for a word of a phrase: `angel netwrok`.
@@ -207,7 +225,7 @@ impl<'a> QuestionWords<'a> {
         let word = self.unknown_word(at)?;
         let word_at = |at: usize| self.tokens.get(at).map_or("", |token| token.word.as_str());
         let nearest = self.lexicon.nearest_part(word_at(at.wrapping_sub(1)), word, word_at(at + 1))?;
-        (!self.is_known_word(word)).then(|| nearest.to_owned())
+        (!self.is_known_word(word, nearest)).then(|| nearest.to_owned())
     }
 
     /// A word without a meaning that is long enough to be misspelled.
@@ -223,12 +241,17 @@ impl<'a> QuestionWords<'a> {
         is_in("glue", word) || !self.lexicon.meanings(word).is_empty() || records_meant(word).is_some()
     }
 
-    /// True if a record has a word in its description or name.
-    fn is_known_word(&self, word: &str) -> bool {
+    /// True if a record has a word in its name, or descriptions have it that often next to the word that it may be: people
+    /// misspell words there, too.
+    fn is_known_word(&self, word: &str, instead: &str) -> bool {
+        const TIMES_RARER: u64 = 100;
         [Table::Firms, Table::Startups, Table::People].into_iter().any(|table| {
             let index = self.catalog.text_index(table);
-            index.is_some_and(|index| index.descriptions.word_frequency(word) > 0)
-                || !self.catalog.rows_named(table, word).is_empty()
+            let is_written = index.is_some_and(|index| {
+                let count = index.descriptions.word_frequency(word);
+                count > 0 && count.saturating_mul(TIMES_RARER) >= index.descriptions.word_frequency(instead)
+            });
+            is_written || !self.catalog.rows_named(table, word).is_empty()
         })
     }
 

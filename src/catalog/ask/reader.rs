@@ -111,7 +111,9 @@ impl Path<'_, '_> {
             "sector" => self.is_no_sector(&range),
             "country" => self.is_of_people(&range) || self.is_of_others(range.end) || self.is_of_investors(at),
             "city" => {
-                let is_school = self.is_doer(at) || self.is_in(range.end, "alumni");
+                let is_studied = self.is_in(at.wrapping_sub(1), "at or from")
+                    && (at.saturating_sub(4)..at).any(|before| self.is_in(before, "before a school"));
+                let is_school = self.is_doer(at) || is_studied || self.is_in(range.end, "alumni");
                 is_school || self.is_of_others(range.end) || self.is_of_investors(at)
             }
             // `managing director` is not a role of its own.
@@ -417,7 +419,11 @@ impl Path<'_, '_> {
 
     pub(super) fn negation(&mut self, at: usize) -> Option<usize> {
         let is_but = self.is_in(at, "before but");
-        if self.starts(at, &["other", "than"]) || is_but && self.is_at(at + 1, &["but"]) {
+        if let Some(exclusion) = self.find_phrase(at, "exclusions") {
+            self.negate(at);
+            return Some(exclusion.words.len());
+        }
+        if is_but && self.is_at(at + 1, &["but"]) {
             self.negate(at);
             return Some(2);
         }
@@ -445,11 +451,17 @@ impl Path<'_, '_> {
         if self.is_hyphenated(at) && (self.is_at(at, &["ex"]) || (self.is_at(at, &["non"]) && !is_value)) {
             return self.leave(at..at + 2);
         }
-        // `startups in France, Paris excluded`
+        // `startups in France, Paris excluded`, `where Accel was absent`, but `excluded: Paris`
         if self.is_in(at, "behind an exclusion") {
-            let (range, part) = self.parts.pop_if(|(range, _)| range.end == at)?;
+            let question = self.question;
+            let is_next = |end: usize| {
+                !question.tokens[at - 1].ends_clause && (end..at).all(|between| question.is_in(between, "forms of be"))
+            };
+            let excluded = self.parts.pop_if(|(range, _)| is_next(range.end));
             self.negate(at);
-            self.add(range, &part.parameter, part.value.clone(), &part.why);
+            if let Some((range, part)) = excluded {
+                self.add(range, &part.parameter, part.value.clone(), &part.why);
+            }
             return Some(1);
         }
         let kind = meaning_of("negations", &self.tokens[at].word)?;

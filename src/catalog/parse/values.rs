@@ -104,7 +104,12 @@ impl ParamParser<'_> {
             // A state keeps its name, like a region.
             if let Some(state) = catalog.cities_of_state(&folded) {
                 let cities = if state.len() == 1 { "city" } else { "cities" };
-                notes.push(format!("`{}` was read as {} {cities} of the state", shortened(text), state.len()));
+                notes.push(format!(
+                    "`{}` was read as {} {cities} of the state; towns whose names other states have, too, are left out: name \
+                     them, with `country`",
+                    shortened(text),
+                    state.len()
+                ));
                 return state.into_iter().map(|city| (folded.clone(), city)).collect();
             }
             catalog.city(table, parameter.name, text, strict, &given, notes).into_iter().collect()

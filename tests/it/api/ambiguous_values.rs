@@ -195,7 +195,8 @@ fn states_are_all_their_cities_and_echoed() {
         total("/api/v3/startups?city=California,Boston&country=US"),
         total("/api/v3/startups?city=los-angeles,san-francisco,boston&country=US")
     );
-    let note = "`texas` was read as 2 cities of the state";
+    let note = "`texas` was read as 2 cities of the state; towns whose names other states have, too, are left out: name \
+                them, with `country`";
     let path = "/api/v3/vcs?city=texas&country=US";
     assert_eq!(warnings(&client, path), [("value_interpreted".to_owned(), note.to_owned())]);
     // One of them is a city of France.

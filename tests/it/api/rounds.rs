@@ -50,6 +50,22 @@ fn an_amount_far_above_its_stage_is_suspect_and_not_counted() {
     assert_eq!(result["amounts"]["sum_usd"], credible);
     assert_eq!(result["amounts"]["unknown"], 1);
 
+    // Where amounts count, it is named.
+    let note = "a suspect amount is left out of sums, bounds and orders: $3,000,000,000 (`r7`)";
+    assert!(result["notes"].to_string().contains(note), "{result}");
+    let warned = |path: &str| get(path)["meta"]["warnings"].to_string().contains(note);
+    for path in [
+        "funding-rounds?sort=-amount_usd",
+        "funding-rounds?min_amount_usd=5000000",
+        "funding-rounds?amounts=true&startup=s7",
+        "funding-rounds/aggregate?group_by=stage",
+    ] {
+        assert!(warned(path), "{path}");
+    }
+    for path in ["funding-rounds", "funding-rounds?sort=-amount_usd&startup=s8", "funding-rounds?sort=announced_on"] {
+        assert!(!warned(path), "{path}");
+    }
+
     let page = server.client(Tier::Free).get("/startups/s7").text;
     assert!(page.contains("<span class=\"chip\">suspect</span>"), "{page}");
     let page = server.client(Tier::Free).get("/data").text;
