@@ -10,7 +10,7 @@ use crate::aggregate::GroupBy;
 use crate::{Catalog, Filter, ListPosition, ParameterError, Property, Query, RowFilter};
 use data::coverage::{Markets, RoundCoverage, RoundField, market_names};
 use data::field::{JsonType, model};
-use data::number::grouped;
+use data::number::{counted, grouped};
 use data::vocabulary::Vocabulary;
 use data::{Country, Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
 use platform::pause;
@@ -113,13 +113,14 @@ impl Catalog {
             (None, Filter::CheckRange { .. }) => Filter::CheckRange { min: 0, max: u64::MAX },
             (None, _) => return None,
         };
-        let counted = self.count_known(table, property, known, others);
-        let unknown = counted.total - counted.known;
-        if is_exclusion && unknown > 0 && unknown < counted.known {
-            let (records, name) = (table.plural(), property.map_or("", |property| property.name(table)));
-            return Some(format!("`{parameter}` also leaves out {} {records} of unknown `{name}`", grouped(unknown)));
+        let found = self.count_known(table, property, known, others);
+        let unknown = found.total - found.known;
+        if is_exclusion && unknown > 0 && unknown < found.known {
+            let records = counted(unknown, table.noun(), table.plural());
+            let name = property.map_or("", |property| property.name(table));
+            return Some(format!("`{parameter}` also leaves out {records} of unknown `{name}`"));
         }
-        counted.note(self, table, property)
+        found.note(self, table, property)
     }
 
     /// A sentence if a field is unknown for most of the records that match filters.

@@ -145,11 +145,16 @@ pub struct Catalog {
     cached: Cached,
 }
 
+/// A request in canonical names and values.
+type CanonicalValues = Vec<(&'static str, String)>;
+
 /// Values that are computed when first needed.
 #[derive(Default)]
 struct Cached {
     counts: Cache<(Table, Vec<Filter>), u64>,
     amounts: Cache<Vec<Filter>, Amounts>,
+    /// Notes on coverage, by the conditions and the order of a list.
+    notes: Cache<(Resource, CanonicalValues), Arc<[ParameterError]>>,
     searches: SearchCache,
     rankings: Cache<(Table, Ranking), Arc<Ranked>, MAX_RANKINGS>,
     aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,

@@ -8,6 +8,7 @@ mod values;
 
 use std::ops::Range;
 use std::slice;
+use std::sync::Arc;
 
 use data::vocabulary::{Vocabulary, normal};
 use data::{Direction, Facet, Metric, PartialDate, ReviewStatus, Table};
@@ -166,6 +167,22 @@ impl ParamParser<'_> {
 
     fn invalid(&mut self, name: &str, detail: String) {
         self.errors.push(Issue::Invalid(ParameterError::invalid(name, detail)));
+    }
+
+    /// The notes on coverage. They count records, and are those of each further request with the same conditions and order.
+    fn coverage_notes(&mut self) -> Arc<[ParameterError]> {
+        let (catalog, resource) = (self.catalog, self.resource);
+        let of_search = |(name, _): &&(&str, String)| *name != "q";
+        let key = (resource, self.canonical.iter().filter(of_search).cloned().collect::<Vec<_>>());
+        let mut compute = || -> Arc<[ParameterError]> {
+            let before = std::mem::take(&mut self.notes);
+            self.note_coverage();
+            self.note_uncovered_years();
+            self.notes.append(&mut self.notes_on_investors);
+            std::mem::replace(&mut self.notes, before).into()
+        };
+        // Which reviews are listed depends on who asks.
+        if resource == Resource::Reviews { compute() } else { catalog.cached.notes.get_or_insert_with(key, compute) }
     }
 
     /// Adds notes on fields that are unknown for most of the records that the other conditions leave.
@@ -347,9 +364,10 @@ impl ParamParser<'_> {
     fn finish(mut self) -> Result<ParsedRequest, Issues> {
         self.contradictions().into_iter().for_each(|issue| self.unknown(issue));
         if self.errors.is_empty() {
-            self.note_coverage();
-            self.note_uncovered_years();
-            self.notes.append(&mut self.notes_on_investors);
+            let known: Vec<ParameterError> = self.coverage_notes().to_vec();
+            let is_new = |note: &ParameterError| self.notes.iter().all(|known| known.detail != note.detail);
+            let new: Vec<ParameterError> = known.into_iter().filter(is_new).collect();
+            self.notes.extend(new);
         }
         self.note_excluded_statuses();
         let request = match self.resource {

@@ -480,7 +480,7 @@ class Run:
                 continue
             known, total = self.known_of(table, one.prop, conditions, one)
             unknown = total - known
-            if one.mode == "not" and unknown < known and unknown >= -(-total // 20):
+            if one.mode == "not" and 0 < unknown < known:
                 expected[one.name] = ("leaves out", unknown)
             elif known * 2 < total:
                 if table.name == "funding-rounds" and one.prop in INVESTORS:

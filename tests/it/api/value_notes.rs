@@ -10,10 +10,16 @@ use crate::support::two_firms::{dataset_with, serve};
 
 /// The details of the warnings of a list.
 fn notes(client: &Client, list: &str, name: &str, value: &str) -> Vec<String> {
-    let reply = client.list(&format!("/api/v3/{list}"), &[(name, value)]);
-    assert_eq!(reply.status, 200, "{name}={value}: {}", reply.text);
-    let warnings = reply.json()["meta"]["warnings"].as_array().cloned().unwrap_or_default();
-    warnings.iter().map(|warning| warning["detail"].as_str().unwrap().to_owned()).collect()
+    let of = |limit: &str| -> Vec<String> {
+        let reply = client.list(&format!("/api/v3/{list}"), &[(name, value), ("limit", limit)]);
+        assert_eq!(reply.status, 200, "{name}={value}: {}", reply.text);
+        let warnings = reply.json()["meta"]["warnings"].as_array().cloned().unwrap_or_default();
+        warnings.iter().map(|warning| warning["detail"].as_str().unwrap().to_owned()).collect()
+    };
+    let notes = of("20");
+    // Another page has the notes of the first, which are kept.
+    assert_eq!(of("3"), notes);
+    notes
 }
 
 fn startups(places: &[(&str, &str, usize)]) -> String {
@@ -108,7 +114,7 @@ fn an_exclusion_says_how_many_unknown_values_it_leaves_out() {
     // One of the five startups has no country.
     assert_eq!(
         notes(&client, "startups", "not_country", "US"),
-        ["`not_country` also leaves out 1 startups of unknown `country`"]
+        ["`not_country` also leaves out 1 startup of unknown `country`"]
     );
     assert_eq!(notes(&client, "startups", "country", "US"), [""; 0]);
 }

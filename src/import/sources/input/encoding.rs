@@ -194,6 +194,8 @@ fn decide(scan: &ByteScan) -> Result<&'static Encoding, String> {
             _ if decoded.has_clearer_signs(other) => true,
             // The detector decides between encodings with the same number of languages.
             words if decoded.encoding == guess => words >= MIN_WORDS || *count > fewest + 1,
+            // The letters of one language are no chance: `MONTRÉAL` and `BENOÎT`, but `BENOĪT`.
+            _ if *fewest == 1 && *count > 1 && decoded.words.len() > 1 => true,
             words => words >= MIN_WORDS && *count > fewest + 1,
         };
         fitting.iter().zip(&languages).all(is_clear).then_some(decoded)
