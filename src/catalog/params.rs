@@ -4,6 +4,7 @@
 
 mod rows;
 
+use foldhash::HashMap;
 use once_cell::sync::Lazy;
 
 use data::vocabulary::{Vocabulary, normal, vocabulary};
@@ -60,10 +61,6 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    pub(crate) fn is_named(&self, name: &str) -> bool {
-        self.name == name || self.aliases.contains(&name)
-    }
-
     /// Maximum number of values. It is lower for titles, because their words are searched in all titles.
     pub fn max_values(&self) -> usize {
         match self.kind {
@@ -240,7 +237,25 @@ impl Resource {
     }
 
     pub fn parameter(self, name: &str) -> Option<&'static Parameter> {
-        self.parameters().iter().find(|parameter| parameter.is_named(name))
+        self.parameters().get(self.place_of(name)?)
+    }
+
+    /// The place of a parameter among those of the resource.
+    pub(crate) fn place_of(self, name: &str) -> Option<usize> {
+        static PLACES: Lazy<HashMap<(Resource, &str), usize>> = Lazy::new(|| {
+            let mut places = HashMap::default();
+            for resource in Resource::ALL.iter().copied() {
+                for (place, parameter) in resource.parameters().iter().enumerate() {
+                    let names = std::iter::once(&parameter.name).chain(parameter.aliases);
+                    for name in names {
+                        places.entry((resource, *name)).or_insert(place);
+                    }
+                }
+            }
+            places
+        });
+        let places: &HashMap<(Self, &str), usize> = &PLACES;
+        places.get(&(self, name)).copied()
     }
 
     /// True if it accepts questions in words ([`Catalog::interpret`]).

@@ -121,23 +121,31 @@ impl Catalog {
             notes: Vec::new(),
             notes_on_investors: Vec::new(),
         };
-        for (place, (name, _)) in values.iter().enumerate() {
+        let parameters = resource.parameters();
+        let mut given: Vec<(usize, &str, &str)> = Vec::with_capacity(values.len());
+        for (place, (name, value)) in values.iter().enumerate() {
+            if let Some(parameter) = resource.place_of(name) {
+                given.push((parameter, name.as_str(), value.trim()));
+                continue;
+            }
             let is_other = options.other_names.contains(&name.as_str()) || is_ignored(name);
             // Further parameters are not reported.
-            if resource.parameter(name).is_none() && !is_other && place < MAX_PARAMETERS {
+            if !is_other && place < MAX_PARAMETERS {
                 let own = resource.parameters().iter().map(|parameter| parameter.name);
                 let others = options.other_names.iter().filter(|name| resource.parameter(name).is_none());
                 let accepted = own.chain(others.copied()).collect();
                 parser.unknown(Issue::UnknownParameter { name: name.clone(), accepted });
             }
         }
-        for parameter in resource.parameters() {
+        // In the order of the parameters, and the values of one as they were given.
+        given.sort_by_key(|(parameter, ..)| *parameter);
+        for named in given.chunk_by(|one, other| one.0 == other.0) {
+            let parameter = &parameters[named[0].0];
             let is_empty = |value: &str| match parameter.kind {
                 ParamType::Text | ParamType::Words => value.is_empty(),
                 _ => is_empty_list(value),
             };
-            let named = values.iter().filter(|(name, _)| parameter.is_named(name));
-            let named = named.map(|(name, value)| (name.as_str(), value.trim()));
+            let named = named.iter().map(|(_, name, value)| (*name, *value));
             let values: Vec<(&str, &str)> = named.filter(|(_, value)| !is_empty(value)).collect();
             if !values.is_empty() {
                 let before = parser.filters.len();
