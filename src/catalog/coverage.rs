@@ -15,6 +15,8 @@ use data::vocabulary::Vocabulary;
 use data::{Country, Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
 use platform::pause;
 
+/// Rows whose records are read before other requests get their turn.
+const ROWS_OF_PIECE: u32 = 4_096;
 /// Maximum number of suspect amounts that a note names.
 const MAX_SUSPECT: usize = 3;
 /// Maximum number of existing values listed if no record has a requested one.
@@ -239,7 +241,14 @@ impl Catalog {
     /// orders leave these out.
     pub fn suspect_amounts(&self, filters: &[Filter]) -> Option<ParameterError> {
         let (snapshot, amount) = (self.snapshot(), Property::Key(Table::Rounds.sort_key("amount_usd")));
-        let suspect = self.cached.suspect_rounds.get_or_init(|| pause::without(|| suspect_rounds(snapshot)));
+        let suspect = match self.cached.suspect_rounds.get() {
+            Some(known) => known,
+            // In pieces, and therefore not while others wait for it.
+            None => {
+                let found = suspect_rounds(snapshot);
+                self.cached.suspect_rounds.get_or_init(|| found)
+            }
+        };
         if suspect.is_empty() {
             return None;
         }
@@ -330,7 +339,12 @@ fn suspect_rounds(snapshot: &Snapshot) -> Vec<(u64, u32)> {
     let table = Table::Rounds;
     let [suspect, amount] = ["suspect", "amount_usd"].map(|field| table.field_index(field));
     let ranks = snapshot.ranks(table, table.sort_key("amount_usd"));
-    let unknown = (0..snapshot.rows(table)).filter(|row| ranks[*row as usize] == NONE_U32);
+    let rows = (0..snapshot.rows(table)).inspect(|row| {
+        if row.is_multiple_of(ROWS_OF_PIECE) {
+            pause::point();
+        }
+    });
+    let unknown = rows.filter(|row| ranks[*row as usize] == NONE_U32);
     let mut found: Vec<(u64, u32)> = unknown
         .filter_map(|row| {
             let record = snapshot.record(table, row);
