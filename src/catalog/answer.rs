@@ -164,8 +164,8 @@ impl Catalog {
         let Page { rows, total, next, mut did_you_mean, mut notes } = self.list(query, start, limit);
         let group_by = parts.groups.map_or(&[][..], |(_, options)| &options.group_by);
         notes.extend(self.group_coverage(query, group_by));
-        if query.table == Table::Rounds && (parts.amounts || query.reads("amount_usd")) {
-            notes.extend(self.suspect_amounts(&query.filters));
+        if parts.amounts || query.reads("amount_usd") {
+            notes.extend(self.suspect_amounts(query));
         }
         did_you_mean.extend(parts.meaning_of.iter().flat_map(|reading| &reading.similar));
         let mut answer = ListAnswer { total, next, did_you_mean, notes, ..Default::default() };

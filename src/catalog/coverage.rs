@@ -16,7 +16,7 @@ use data::{Country, Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
 use platform::pause;
 
 /// Rows whose records are read before other requests get their turn.
-const ROWS_OF_PIECE: u32 = 4_096;
+const ROWS_OF_PIECE: usize = 4_096;
 /// Maximum number of suspect amounts that a note names.
 const MAX_SUSPECT: usize = 3;
 /// Maximum number of existing values listed if no record has a requested one.
@@ -237,9 +237,12 @@ impl Catalog {
         notes.chain(others).collect()
     }
 
-    /// A note on the rounds that match filters, apart from those on amounts, and whose amounts are suspect: sums, bounds and
-    /// orders leave these out.
-    pub fn suspect_amounts(&self, filters: &[Filter]) -> Option<ParameterError> {
+    /// A note on the rounds that match the filters of a query, apart from those on amounts, and whose amounts are suspect:
+    /// sums, bounds and orders leave these out.
+    pub fn suspect_amounts(&self, query: &Query) -> Option<ParameterError> {
+        if query.table != Table::Rounds {
+            return None;
+        }
         let (snapshot, amount) = (self.snapshot(), Property::Key(Table::Rounds.sort_key("amount_usd")));
         let suspect = match self.cached.suspect_rounds.get() {
             Some(known) => known,
@@ -252,7 +255,7 @@ impl Catalog {
         if suspect.is_empty() {
             return None;
         }
-        let others: Vec<Filter> = filters.iter().filter(|of| property_of(of) != Some(amount)).cloned().collect();
+        let others: Vec<Filter> = query.filters.iter().filter(|of| property_of(of) != Some(amount)).cloned().collect();
         let rows = RowFilter::new(self, Table::Rounds, &others);
         let found: Vec<(u64, u32)> = suspect.iter().filter(|(_, row)| rows.contains(*row)).copied().collect();
         let named = found
@@ -339,11 +342,7 @@ fn suspect_rounds(snapshot: &Snapshot) -> Vec<(u64, u32)> {
     let table = Table::Rounds;
     let [suspect, amount] = ["suspect", "amount_usd"].map(|field| table.field_index(field));
     let ranks = snapshot.ranks(table, table.sort_key("amount_usd"));
-    let rows = (0..snapshot.rows(table)).inspect(|row| {
-        if row.is_multiple_of(ROWS_OF_PIECE) {
-            pause::point();
-        }
-    });
+    let rows = pause::every(ROWS_OF_PIECE, 0..snapshot.rows(table));
     let unknown = rows.filter(|row| ranks[*row as usize] == NONE_U32);
     let mut found: Vec<(u64, u32)> = unknown
         .filter_map(|row| {

@@ -164,7 +164,7 @@ impl<'a> RowFilter<'a> {
     }
 
     /// Matching rows from `first` on, ascending.
-    pub(crate) fn rows_from(&self, first: u32) -> Box<dyn Iterator<Item = u32> + '_> {
+    pub fn rows_from(&self, first: u32) -> Box<dyn Iterator<Item = u32> + '_> {
         if let Some((index, rows)) = self.driver() {
             let start = rows.partition_point(|row| *row < first);
             return Box::new(rows[start..].iter().copied().filter(move |row| self.contains_except(*row, index)));
@@ -175,7 +175,7 @@ impl<'a> RowFilter<'a> {
         Box::new(rows.skip_while(move |row| *row < first))
     }
 
-    pub fn each(&self, mut each: impl FnMut(u32)) {
+    pub(crate) fn each(&self, mut each: impl FnMut(u32)) {
         if let Some((index, rows)) = self.driver() {
             rows.iter().filter(|row| self.contains_except(**row, index)).for_each(|row| each(*row));
         } else {

@@ -194,8 +194,8 @@ impl Meaning for FirmKind {
 }
 
 impl Meaning for StartupStatus {
-    /// What is in parentheses behind an end says how or when it came: `Listed (AIM)`. Behind another state it may say the
-    /// opposite.
+    /// A note in parentheses after the end of a startup says how or when it ended: `Listed (AIM)`. After another status, it
+    /// may say the opposite.
     fn meaning(text: &str) -> Option<Self> {
         let one = |text: &str| Self::read(text).or_else(|| named(&STATUSES, &folded(text)));
         one(text).or_else(|| {

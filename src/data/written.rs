@@ -160,20 +160,16 @@ fn without_umlaut(letter: char) -> Option<&'static str> {
 ///
 /// `Gründerfonds` → `Gruenderfonds`
 pub fn spelled_out(text: &str) -> Option<String> {
-    text.contains(|char: char| without_umlaut(lowercase(char)).is_some()).then(|| {
-        let mut spelled = String::with_capacity(text.len() + 4);
-        for char in text.chars() {
-            match without_umlaut(lowercase(char)) {
-                Some(letters) => spelled.push_str(letters),
-                None => spelled.push(char),
-            }
+    let letters_of = |char: char| char.to_lowercase().next().and_then(without_umlaut);
+    let first = text.find(|char| letters_of(char).is_some())?;
+    let mut spelled = text[..first].to_owned();
+    for char in text[first..].chars() {
+        match letters_of(char) {
+            Some(letters) => spelled.push_str(letters),
+            None => spelled.push(char),
         }
-        spelled
-    })
-}
-
-fn lowercase(char: char) -> char {
-    char.to_lowercase().next().unwrap_or(char)
+    }
+    Some(spelled)
 }
 
 /// Marks of vowels in Arabic and Hebrew, and the stroke that lengthens Arabic words: most texts leave them out.

@@ -28,8 +28,8 @@ const YEARS: i32 = 20;
 /// Maximum number of groups in a breakdown, and of investors.
 const GROUPS: usize = 12;
 const NEWEST: usize = 10;
-/// Rows after which others may run.
-const PIECE: u32 = 1 << 14;
+/// Rounds that are counted before other requests get their turn.
+const ROUNDS_OF_PIECE: usize = 1 << 12;
 const MAX_SECTORS: usize = 24;
 
 const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
@@ -244,15 +244,13 @@ fn by_stage_and_year(
     let snapshot = catalog.snapshot();
     let years = (last - first + 1) as usize;
     let mut counts = vec![[0_u64; Stage::PLACES]; years];
-    RowFilter::new(catalog, Table::Rounds, &query.filters).each(|round| {
-        if round % PIECE == 0 {
-            pause::point();
-        }
+    let rounds = RowFilter::new(catalog, Table::Rounds, &query.filters);
+    for round in pause::every(ROUNDS_OF_PIECE, rounds.rows_from(0)) {
         let year = snapshot.round_date(round).map(|date| date.year() - first);
         if let Some(counts) = year.and_then(|year| counts.get_mut(usize::try_from(year).ok()?)) {
             counts[Stage::place(snapshot.round_stage(round))] += 1;
         }
-    });
+    }
     let is_known = |year: usize| covered.covers(first + year as i32);
     let row = |stage: Option<Stage>| {
         let of_stage = link.of_stage(stage);

@@ -6,7 +6,6 @@ use utoipa::openapi::Ref;
 use catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, MAX_GROUPS, group_bys};
 use catalog::ask::GROUP_BY;
 use catalog::{Aggregate, AggregateOptions, Issues, ParameterError, Resource};
-use data::Table;
 use data::field::Model;
 use data::vocabulary::Vocabulary;
 use transport::problem::Problem;
@@ -102,8 +101,7 @@ impl ApiOperation for AggregateRequest {
         let years = request.catalog.notes_on_years(query, &data).into_iter();
         let years = years.map(|detail| ParameterError::warning("low_coverage", "group_by", detail));
         let years = years.chain(request.catalog.group_coverage(query, &self.options.group_by));
-        let suspect = (query.table == Table::Rounds).then(|| request.catalog.suspect_amounts(&query.filters)).flatten();
-        let years = years.chain(suspect);
+        let years = years.chain(request.catalog.suspect_amounts(query));
         let of_search = of_search.into_iter().chain(self.counted.other_meaning(request));
         let notes = notes.iter().cloned().chain(of_search);
         let warnings: Vec<ParameterError> = clamped.into_iter().chain(notes).chain(years).collect();

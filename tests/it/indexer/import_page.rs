@@ -6,6 +6,8 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use tempfile::TempDir;
+
 const CSV: &str = "Fund,Home,E-mail\nAlder <b>Capital</b>,Norway,ana@alder.example\nBirch Ventures,Nowhere,\n,Chile,\n";
 const MAPPING: &str = "# Ours.\n[source]\nid = \"ours\"\ntitle = \"Ours\"\nlicense = \"CC0-1.0\"\n\n[input.funds]\n\n\
                        [[firm]]\nname = \"Fund\"  # as registered\n";
@@ -49,13 +51,26 @@ impl PageServer {
         answer
     }
 
-    fn post(&self, form: &str, fields: &[(&str, &str)]) {
+    /// Sends a form as the page does.
+    fn submit(&self, form: &str, fields: &[(&str, &str)]) -> (u16, String) {
         let body: String = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         let origin = format!("http://{}", self.host);
         let headers = [("Host", self.host.as_str()), ("Origin", origin.as_str())];
-        let (status, answer) = self.send("POST", &format!("{}{form}", self.path), &headers, &body);
+        self.send("POST", &format!("{}{form}", self.path), &headers, &body)
+    }
+
+    fn post(&self, form: &str, fields: &[(&str, &str)]) {
+        let (status, answer) = self.submit(form, fields);
         assert_eq!(status, if form == "done" { 200 } else { 303 }, "{answer}");
     }
+}
+
+/// A folder with `funds.csv` and `map.toml`.
+fn folder_of(csv: &str, mapping: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("funds.csv"), csv).unwrap();
+    fs::write(folder.path().join("map.toml"), mapping).unwrap();
+    folder
 }
 
 impl Drop for PageServer {
@@ -67,10 +82,8 @@ impl Drop for PageServer {
 
 #[test]
 fn a_change_on_the_page_is_in_the_mapping_and_in_the_preview() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder_of(CSV, MAPPING);
     let path = |name: &str| folder.path().join(name);
-    fs::write(path("funds.csv"), CSV).unwrap();
-    fs::write(path("map.toml"), MAPPING).unwrap();
     let mut server = PageServer::start(folder.path(), &["--mapping", "map.toml", "--sources", "sources"]);
     let page = server.page();
     assert!(page.contains("Alder &lt;b&gt;Capital&lt;/b&gt;") && !page.contains("<b>Capital"), "{page}");
@@ -146,11 +159,9 @@ fn other_hosts_sites_and_addresses_get_nothing() {
 
 #[test]
 fn the_page_shows_what_the_options_say() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
-    fs::write(path("funds.csv"), "Fund,Ticket (EUR)\nAlder Capital,250000\nBirch Ventures,500000\n").unwrap();
     let mapping = format!("{MAPPING}check_min_usd = {{ column = \"Ticket (EUR)\", currency = \"EUR\" }}\n");
-    fs::write(path("map.toml"), mapping).unwrap();
+    let folder = folder_of("Fund,Ticket (EUR)\nAlder Capital,250000\nBirch Ventures,500000\n", &mapping);
+    let path = |name: &str| folder.path().join(name);
     fs::write(path("rates.csv"), "currency,date,usd\nEUR,2020-01-01,1.5\n").unwrap();
     let options = ["--mapping", "map.toml", "--sources", "sources", "--rates", "rates.csv", "--title", "Our funds"];
     let mut server = PageServer::start(folder.path(), &options);
@@ -171,10 +182,8 @@ fn the_page_shows_what_the_options_say() {
 
 #[test]
 fn what_is_written_about_the_source_is_kept_by_the_import_and_at_the_end() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder_of(CSV, MAPPING);
     let path = |name: &str| folder.path().join(name);
-    fs::write(path("funds.csv"), CSV).unwrap();
-    fs::write(path("map.toml"), MAPPING).unwrap();
     let mut server = PageServer::start(folder.path(), &["--mapping", "map.toml", "--sources", "sources"]);
     let page = server.page();
     assert!(
@@ -184,11 +193,8 @@ fn what_is_written_about_the_source_is_kept_by_the_import_and_at_the_end() {
     server.post("import", &[("title", "Their funds"), ("license", "CC-BY-4.0")]);
     let source = fs::read_to_string(path("sources/ours/source.toml")).unwrap();
     assert!(source.contains("title = \"Their funds\"") && source.contains("license = \"CC-BY-4.0\""), "{source}");
-    // What cannot be set is said, and the page goes on.
-    let body: String = form_urlencoded::Serializer::new(String::new()).append_pair("id", "No id").finish();
-    let origin = format!("http://{}", server.host);
-    let headers = [("Host", server.host.as_str()), ("Origin", origin.as_str())];
-    assert_eq!(server.send("POST", &format!("{}done", server.path), &headers, &body).0, 303);
+    // A wrong entry is refused, and the page stays open.
+    assert_eq!(server.submit("done", &[("id", "No id")]).0, 303);
     assert!(server.page().contains("Nothing is changed"));
     server.post("done", &[("title", "Funds of others")]);
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
@@ -197,10 +203,8 @@ fn what_is_written_about_the_source_is_kept_by_the_import_and_at_the_end() {
 
 #[test]
 fn all_rows_may_have_one_value_and_an_amount_gets_currency_and_unit_at_once() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder_of("Fund,Ticket\nAlder Capital,2\nBirch Ventures,5\n", MAPPING);
     let path = |name: &str| folder.path().join(name);
-    fs::write(path("funds.csv"), "Fund,Ticket\nAlder Capital,2\nBirch Ventures,5\n").unwrap();
-    fs::write(path("map.toml"), MAPPING).unwrap();
     let server = PageServer::start(folder.path(), &["--mapping", "map.toml"]);
     server.post("constant", &[("field", "firm.0.country"), ("value", "Norway")]);
     let page = server.page();

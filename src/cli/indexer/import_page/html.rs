@@ -90,7 +90,7 @@ impl View<'_> {
              <form method=\"post\" action=\"done\"><button class=\"plain\"{}>Done</button></form></header>\
              <p id=\"status\" role=\"status\"{}>{}</p><main id=\"content\"><h1>{}</h1><p class=\"quiet\">Say what each \
              column means. Every change is kept in <code>{}</code> at once; what you write there by hand stays.</p>",
-            // What is written there and not yet set is kept, too.
+            // The button also saves entries about the source that were not set yet.
             if self.edit.is_some() { " form=\"source-form\" formaction=\"done\"" } else { "" },
             if message.is_some_and(|message| message.is_error) { " class=\"error\"" } else { "" },
             Text(message.map_or("", |message| &message.text)),
@@ -181,8 +181,8 @@ impl View<'_> {
             return Ok(());
         }
         let known: Vec<(Meaning, String)> = sections.iter().flat_map(|section| edit.constants(section)).collect();
-        write!(out, "<details id=\"same-{index}\"{}><summary>The same for all rows", open_if(!known.is_empty()))?;
-        out.write_str("</summary>")?;
+        let open = if known.is_empty() { "" } else { " open" };
+        write!(out, "<details id=\"same-{index}\"{open}><summary>The same for all rows</summary>")?;
         for (number, (meaning, value)) in known.iter().enumerate() {
             write!(
                 out,
@@ -418,7 +418,7 @@ impl View<'_> {
             )?;
         }
         match self.page.run.is_some() {
-            // The button sends what is written about the source, too.
+            // The button also saves entries about the source that were not set yet.
             true if self.edit.is_some() => out.write_str(
                 "<button id=\"import-button\" form=\"source-form\" formaction=\"import\">Import all rows</button>",
             )?,
@@ -475,10 +475,6 @@ fn name_of(column: &PreviewColumn, at: usize) -> Cow<'_, str> {
 
 fn state(column: &PreviewColumn) -> &'static str {
     if column.meanings.is_empty() { "unused" } else { "used" }
-}
-
-fn open_if(is_open: bool) -> &'static str {
-    if is_open { " open" } else { "" }
 }
 
 fn option(out: &mut String, value: &str, label: &str, is_chosen: bool) -> Part {

@@ -318,8 +318,11 @@ impl Form {
     }
 }
 
-/// Settings of inputs that the page has, each with its name for people and a hint.
-const INPUT_SETTINGS: [(&str, &str, &str); 7] = [
+/// A setting, with its name for people and a hint.
+type Setting = (&'static str, &'static str, &'static str);
+
+/// Settings of inputs that the page has.
+const INPUT_SETTINGS: [Setting; 7] = [
     ("encoding", "Encoding", "such as utf-8, windows-1252 or utf-16"),
     ("delimiter", "Delimiter", "one character, such as ;"),
     ("quote", "Quotation mark", "one character, or none"),
@@ -329,8 +332,8 @@ const INPUT_SETTINGS: [(&str, &str, &str); 7] = [
     ("none", "Words for a missing value", "with commas between, such as undisclosed, tbc"),
 ];
 
-/// Values of the source, each with its name for people and a hint.
-const SOURCE_SETTINGS: [(&str, &str, &str); 4] = [
+/// Values of the source.
+const SOURCE_SETTINGS: [Setting; 4] = [
     ("title", "Title", "such as Our list of funds"),
     ("id", "Name of the source", "lowercase letters, digits and single -"),
     ("license", "License", "SPDX identifier, such as CC0-1.0, or LicenseRef-Own"),
@@ -338,7 +341,7 @@ const SOURCE_SETTINGS: [(&str, &str, &str); 4] = [
 ];
 
 /// The file of rates, which is a setting of the whole mapping.
-const RATES: (&str, &str, &str) = (
+const RATES: Setting = (
     "rates",
     "File of exchange rates",
     "CSV with currency, date, usd; for amounts in other currencies than US dollars",
@@ -360,10 +363,10 @@ impl ImportPage {
             "meaning" => self.set_meaning(form),
             "kind" => self.set_kind(form),
             "setting" => self.set_settings(form),
-            "input" => self.set_table(&["input", form.get("input")], &INPUT_SETTINGS, form),
+            "input" => self.set_tables(&[(&["input", form.get("input")], &INPUT_SETTINGS)], form),
             "constant" => self.set_constant(form),
             "source" => self.set_source(form),
-            // Their buttons send what is written about the source, too.
+            // Their buttons also save entries about the source that were not set yet.
             "import" => self.set_source(form).and_then(|_| self.import()),
             "done" => match self.set_source(form) {
                 Ok(_) => return Some(()),
@@ -444,17 +447,19 @@ impl ImportPage {
     }
 
     fn set_source(&mut self, form: &Form) -> Result<String, String> {
-        self.set_table(&[], &[RATES], form)?;
-        self.set_table(&["source"], &SOURCE_SETTINGS, form)
+        self.set_tables(&[(&[], &[RATES]), (&["source"], &SOURCE_SETTINGS)], form)
     }
 
-    fn set_table(&mut self, path: &[&str], settings: &[(&str, &str, &str)], form: &Form) -> Result<String, String> {
+    /// Sets what a form says of tables of the mapping, each by its path and with its settings.
+    fn set_tables(&mut self, tables: &[(&[&str], &[Setting])], form: &Form) -> Result<String, String> {
         let text = self.read()?;
         let mut edit = MappingEdit::parse(&text)?;
-        for (setting, ..) in settings {
-            // A delimiter may be a blank.
-            if let Some(value) = form.find(setting).filter(|value| edit.table_setting(path, setting) != **value) {
-                edit.set_table_setting(path, setting, if *setting == "delimiter" { value } else { value.trim() })?;
+        for (path, settings) in tables {
+            for (setting, ..) in *settings {
+                // A delimiter may be a blank.
+                if let Some(value) = form.find(setting).filter(|value| edit.table_setting(path, setting) != **value) {
+                    edit.set_table_setting(path, setting, if *setting == "delimiter" { value } else { value.trim() })?;
+                }
             }
         }
         self.write(&text, &edit.text())?;

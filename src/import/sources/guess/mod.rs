@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::sources::convert::slug;
 use crate::sources::input::archive::printable;
-use crate::sources::input::{InputFormat, Member, Quote, column_name};
+use crate::sources::input::{InputFormat, Member, Quote, SHEET, column_name};
 use crate::sources::mapping::Mapping;
 use crate::sources::money::Decimal;
 use crate::sources::presets::own_export;
@@ -108,9 +108,6 @@ impl<'m> Table<'m> {
         Outline::new(self.file.clone(), &self.sample, &self.described)
     }
 }
-
-/// Between a workbook and one of its sheets, in remarks on sheets that are left out.
-pub(crate) const SHEET: &str = ", sheet ";
 
 /// The columns of a table, each with values.
 fn described_columns(outline: &Outline<'_>) -> String {

@@ -88,6 +88,9 @@ pub(crate) struct InputFormat {
     pub has_headings: bool,
 }
 
+/// Between the name of a workbook and that of one of its sheets.
+pub(crate) const SHEET: &str = ", sheet ";
+
 impl InputFormat {
     /// A tab in files that end in `.tsv` or `.tab`, otherwise a comma.
     fn default_delimiter(member: &Member) -> u8 {
@@ -96,7 +99,7 @@ impl InputFormat {
 
     /// Name of a file that is read so, with its sheet if the format names one.
     pub(crate) fn name_in(&self, file: &str) -> String {
-        self.sheet.as_ref().map_or_else(|| file.to_owned(), |sheet| format!("{file}, sheet {sheet}"))
+        self.sheet.as_ref().map_or_else(|| file.to_owned(), |sheet| format!("{file}{SHEET}{sheet}"))
     }
 
     /// Lines of an `[input.NAME]` table of a mapping, for all that is not usual.

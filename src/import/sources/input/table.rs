@@ -39,6 +39,7 @@ impl Cells for csv::StringRecord {
 struct ColumnSeen {
     filled: u64,
     values: u64,
+    sums: ColumnSums,
 }
 
 /// The numbers of a column so far: of all rows, and of those behind the last line that is no row.
@@ -59,6 +60,10 @@ impl ColumnSums {
         self.group += number;
         self.rows += 1;
         self.rows_of_group += 1;
+    }
+
+    fn begin_group(&mut self) {
+        (self.group, self.rows_of_group) = (0.0, 0);
     }
 
     /// True if a number is the sum of several rows.
@@ -124,8 +129,6 @@ pub(super) struct TableRows<'a> {
     /// True if values behind the last column of the header make a row wrong, as in delimited text.
     is_strict: bool,
     columns: Vec<ColumnSeen>,
-    /// By column.
-    sums: Vec<ColumnSums>,
     rows: u64,
     /// True after an empty row, and after a title below it.
     is_apart: bool,
@@ -194,7 +197,6 @@ impl<'a> TableRows<'a> {
             has_headings: format.has_headings,
             is_strict,
             columns: vec![ColumnSeen::default(); names.len()],
-            sums: vec![ColumnSums::default(); names.len()],
             names,
             rows: 0,
             is_apart: false,
@@ -339,8 +341,8 @@ impl<'a> TableRows<'a> {
         let mut is_sum = false;
         if self.rows <= SUMMED_ROWS && self.lacks_most(cells, 0.9) {
             cells.each(&mut |column, cell| {
-                let sums = self.sums.get(column);
-                is_sum |= sums.zip(plain_number(cell)).is_some_and(|(sums, number)| sums.is_sum(number));
+                let seen = self.columns.get(column);
+                is_sum |= seen.zip(plain_number(cell)).is_some_and(|(seen, number)| seen.sums.is_sum(number));
             });
         }
         is_sum
@@ -349,7 +351,7 @@ impl<'a> TableRows<'a> {
     fn leave_out(&mut self, line: u64, cells: &impl Cells, reason: &str) -> Result<()> {
         // What follows a line of sums is no row.
         self.settle(false, reason == REPEATED)?;
-        self.sums.iter_mut().for_each(|sums| (sums.group, sums.rows_of_group) = (0.0, 0));
+        self.columns.iter_mut().for_each(|seen| seen.sums.begin_group());
         self.fill(line, cells);
         self.to.bad_row(&self.row, reason.to_owned());
         Ok(())
@@ -392,20 +394,16 @@ impl<'a> TableRows<'a> {
             self.beyond = (self.beyond.0 + 1, if self.beyond.0 == 0 { line } else { self.beyond.1 });
         }
         if self.rows < SUMMED_ROWS && !is_sum {
-            let sums = &mut self.sums;
-            cells.each(&mut |column, cell| {
-                if let Some((sums, number)) = sums.get_mut(column).zip(plain_number(cell)) {
-                    sums.add(number);
-                }
-            });
-        }
-        if self.rows < EVIDENCE_ROWS && !is_sum {
-            let columns = &mut self.columns;
+            let (columns, is_evidence) = (&mut self.columns, self.rows < EVIDENCE_ROWS);
             cells.each(&mut |column, cell| {
                 let cell = cell.trim();
-                if let Some(seen) = columns.get_mut(column).filter(|_| !cell.is_empty()) {
+                let Some(seen) = columns.get_mut(column).filter(|_| !cell.is_empty()) else { return };
+                if is_evidence {
                     seen.filled += 1;
                     seen.values += u64::from(is_value(cell));
+                }
+                if let Some(number) = plain_number(cell) {
+                    seen.sums.add(number);
                 }
             });
         }

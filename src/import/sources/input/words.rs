@@ -35,9 +35,13 @@ pub(crate) fn is_total(label: &str) -> bool {
 
 /// True for the label of a line of sums of some rows, such as `Subtotal seed funds`. It may also be a name.
 pub(super) fn is_partial_total(label: &str) -> bool {
-    let bare = |word: &str| is_one(6, word.trim_matches(|char: char| !char.is_alphabetic()));
     let mut words = label.split_whitespace();
-    words.next().is_some_and(bare) || words.next_back().is_some_and(bare)
+    words.next().is_some_and(is_of_sums) || words.next_back().is_some_and(is_of_sums)
+}
+
+/// True for a word of a label of sums, apart from the signs around it.
+fn is_of_sums(word: &str) -> bool {
+    is_one(6, word.trim_matches(|char: char| !char.is_alphabetic()))
 }
 
 /// True for a heading within a table, which the rows below it have in common: a kind of investors or rounds, a country.
@@ -53,7 +57,7 @@ pub(super) fn is_count_of(text: &str, rows: u64) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_number = |word: &&str| word.parse() == Ok(rows);
     // `Jäseniä yhteensä 8`
-    let is_sum = || words.iter().any(|word| is_one(6, word.trim_matches(|char: char| !char.is_alphabetic())));
+    let is_sum = || words.iter().copied().any(is_of_sums);
     let is_label = words.len() <= 5 && is_sum() && words.iter().any(is_number);
     rows > 1 && (is_label || words.len() == 2 && words.first().is_some_and(is_number))
 }

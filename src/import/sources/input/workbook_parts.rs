@@ -24,7 +24,7 @@ pub(super) enum WorkbookKind {
     Ods,
 }
 
-/// What the parts have besides cells with values.
+/// Hidden rows and columns, and merged cells.
 #[derive(Default)]
 pub(super) struct PartsFound {
     pub hidden: Hidden,

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::sources::field::FieldForm;
 use crate::sources::guess::sample::Sample;
-use crate::sources::guess::{self, is_private, line_for};
+use crate::sources::guess::{is_private, line_for};
 use crate::sources::import::{Import, ImportSummary, Omission, RowEvent, SampledRows, SourceChanges, assign_files};
 use crate::sources::input::{self, InputFormat, InputRow, Member, RowReceiver, column_name};
 use crate::sources::mapping::{ColumnRef, FieldTarget, KeyForm, Mapping, MappingInput};
@@ -126,7 +126,7 @@ pub fn preview(
     size: PreviewSize,
 ) -> Result<Preview> {
     let members = Member::list(inputs)?;
-    let sheets = text.lines().filter_map(|line| line.strip_prefix("# ")).filter(|line| line.contains(guess::SHEET));
+    let sheets = text.lines().filter_map(|line| line.strip_prefix("# ")).filter(|line| line.contains(input::SHEET));
     let mut preview = Preview { sheets: sheets.map(str::to_owned).collect(), ..Preview::default() };
     let folder = file.parent().unwrap_or(Path::new(""));
     let mapping = match Mapping::read_with_problems(&file.display().to_string(), text, folder) {
