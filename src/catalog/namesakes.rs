@@ -128,29 +128,37 @@ impl Catalog {
         found
     }
 
-    /// Size of a record: the portfolio of a firm, the rounds of a startup.
+    /// Size of a record: the portfolio of a firm, the rounds of a startup, the startups of a sector.
     pub fn size(&self, table: Table, row: u32) -> u32 {
         match table {
             Table::Firms => self.snapshot().facet_count(Table::Startups, Facet::Investor, row),
             Table::Startups => self.snapshot().facet_count(Table::Rounds, Facet::Startup, row),
+            Table::Sectors => self.snapshot().facet_count(Table::Startups, Facet::Sector, row),
             _ => 0,
         }
     }
 
     /// A note that a parameter's value was read as `row` although it may mean others; `None` if it is unambiguous.
     pub(crate) fn namesake_note(&self, parameter: &str, table: Table, text: &str, row: u32) -> Option<String> {
-        let others = self.namesakes(table, text, row);
-        let slug = |row: u32| self.snapshot().slug(table, row);
-        let listed = others.iter().take(MAX_LISTED);
-        let listed: Vec<String> =
-            listed.map(|other| format!("{} ({})", slug(*other), grouped(self.size(table, *other)))).collect();
+        self.others_note(parameter, table, row, &self.namesakes(table, text, row))
+    }
+
+    /// A note that a parameter's value was read as `row` and might also be others; `None` without others.
+    pub(crate) fn others_note(&self, parameter: &str, table: Table, row: u32, others: &[u32]) -> Option<String> {
+        let with_size = |other: &u32| {
+            format!("{} ({})", self.snapshot().slug(table, *other), grouped(self.size(table, *other)))
+        };
+        let mut listed: Vec<String> = others.iter().take(MAX_LISTED).map(with_size).collect();
+        if table == Table::Sectors && others.len() > MAX_LISTED {
+            listed.push(format!("{} more", others.len() - MAX_LISTED));
+        }
         let chosen = format!("`{parameter}` was read as {}", self.slug_and_size(table, row));
         (!listed.is_empty()).then(|| format!("{chosen}; also {}", listed.join(", ")))
     }
 
     /// A record with its size: `alder (12 startups)`.
     pub(crate) fn slug_and_size(&self, table: Table, row: u32) -> String {
-        let (one, many) = if table == Table::Firms { ("startup", "startups") } else { ("round", "rounds") };
+        let (one, many) = if table == Table::Startups { ("round", "rounds") } else { ("startup", "startups") };
         format!("{} ({})", self.snapshot().slug(table, row), counted(self.size(table, row), one, many))
     }
 }

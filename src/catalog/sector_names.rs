@@ -1,15 +1,17 @@
-//! Sectors with similar spellings: `fin tech` is `fintech`, `cybersecurity` is also `cyber-security`, and `health` and
-//! `ai` have the far larger siblings `health-care` and `artificial-intelligence`.
+//! Sectors with similar names: `fin tech` is `fintech`, `cybersecurity` is also `cyber-security`, `health` and `ai` have
+//! the far larger siblings `health-care` and `artificial-intelligence`, and `residential-solar` is apart from `solar`.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::Catalog;
 use data::fold::fold;
-use data::number::grouped;
 use data::{Facet, Snapshot, Table};
 
 /// A sector is far larger than another if it has this many times its startups.
 const FAR_LARGER: u32 = 10;
+
+/// Sectors of longer names are worth a note if together they have at least this part of the startups more.
+const WORTH_A_NOTE: u64 = 10;
 
 pub(crate) struct SectorNames {
     /// The largest sector by slug without spaces.
@@ -20,6 +22,9 @@ pub(crate) struct SectorNames {
     pub by_initials: HashMap<String, u32>,
     /// For each sector, a larger one with the same letters, or a far larger one with its word or initials.
     pub larger: Vec<Option<u32>>,
+    /// For each sector, those whose names contain its own and whose startups it does not include; largest first. Empty if
+    /// they have few more startups.
+    longer: Vec<Vec<u32>>,
 }
 
 /// The letters of a folded name or slug in which spellings agree: `clean technologies` and `cleantech`.
@@ -42,6 +47,7 @@ impl SectorNames {
         };
         let (mut joined, mut by_letters) = (HashMap::new(), HashMap::new());
         let (mut by_word, mut by_initials) = (HashMap::new(), HashMap::new());
+        let mut with_word: HashMap<&str, Vec<u32>> = HashMap::new();
         for row in 0..rows {
             let slug = snapshot.slug(Table::Sectors, row);
             keep_larger(&mut joined, slug.replace('-', ""), row);
@@ -50,7 +56,10 @@ impl SectorNames {
             if initials.len() > 1 {
                 keep_larger(&mut by_initials, initials, row);
             }
-            slug.split('-').for_each(|word| keep_larger(&mut by_word, word.to_owned(), row));
+            for word in slug.split('-') {
+                keep_larger(&mut by_word, word.to_owned(), row);
+                with_word.entry(word).or_default().push(row);
+            }
         }
         let larger = (0..rows).map(|row| {
             let slug = snapshot.slug(Table::Sectors, row);
@@ -60,8 +69,37 @@ impl SectorNames {
             of_word.chain(of_letters).filter(|other| *other != row).max_by_key(|other| size(*other))
         });
         let larger = larger.collect();
-        Self { joined, by_letters, by_initials, larger }
+        let longer = (0..rows).map(|row| longer_names(snapshot, row, &with_word)).collect();
+        Self { joined, by_letters, by_initials, larger, longer }
     }
+}
+
+/// Finds the sectors for [`SectorNames::longer`] among those with a word.
+fn longer_names(snapshot: &Snapshot, row: u32, with_word: &HashMap<&str, Vec<u32>>) -> Vec<u32> {
+    let slug = |row: u32| snapshot.slug(Table::Sectors, row);
+    let startups = |row: u32| snapshot.facet_rows(Table::Startups, Facet::Sector, row);
+    let words: BTreeSet<&str> = slug(row).split('-').collect();
+    let own = startups(row);
+    let others = words.first().and_then(|word| with_word.get(word)).into_iter().flatten();
+    let others = others.filter(|other| {
+        let more: BTreeSet<&str> = slug(**other).split('-').collect();
+        more.len() > words.len() && more.is_superset(&words)
+    });
+    let apart = others.map(|other| (*other, startups(*other).iter().filter(|startup| !own.contains(*startup))));
+    let mut more = BTreeSet::new();
+    let mut longer: Vec<u32> = Vec::new();
+    for (other, startups) in apart {
+        let before = more.len();
+        more.extend(startups);
+        if more.len() > before {
+            longer.push(other);
+        }
+    }
+    if (more.len() as u64) * WORTH_A_NOTE < own.count().max(1) {
+        return Vec::new();
+    }
+    longer.sort_by_key(|other| std::cmp::Reverse(startups(*other).count()));
+    longer
 }
 
 impl Catalog {
@@ -69,19 +107,19 @@ impl Catalog {
         self.cached.sector_names.get_or_init(|| SectorNames::from_snapshot(self.snapshot()))
     }
 
-    /// A note that a larger sector has a similar spelling. `given` are the texts that are requested together.
-    pub(crate) fn larger_sector_note(&self, parameter: &str, row: u32, given: &BTreeSet<String>) -> Option<String> {
-        let other = self.sector_names().larger[row as usize]?;
-        let snapshot = self.snapshot();
-        let names = [snapshot.slug(Table::Sectors, other), snapshot.name(Table::Sectors, other)];
-        if names.into_iter().any(|name| given.contains(&fold(name))) {
-            return None;
-        }
-        let counted = |row: u32| {
-            let startups = snapshot.facet_count(Table::Startups, Facet::Sector, row);
-            format!("{} ({} startups)", snapshot.slug(Table::Sectors, row), grouped(startups))
+    /// A note that a larger sector has a similar spelling, or that others of longer names are apart. `given` are the texts
+    /// that are requested together.
+    pub(crate) fn similar_sectors_note(&self, parameter: &str, row: u32, given: &BTreeSet<String>) -> Option<String> {
+        let (names, snapshot) = (self.sector_names(), self.snapshot());
+        let is_given = |other: &u32| {
+            [snapshot.slug(Table::Sectors, *other), snapshot.name(Table::Sectors, *other)]
+                .into_iter()
+                .any(|name| given.contains(&fold(name)))
         };
-        Some(format!("`{parameter}` was read as {}; also {}", counted(row), counted(other)))
+        let larger = names.larger[row as usize];
+        let longer = names.longer[row as usize].iter().copied().filter(|other| larger != Some(*other));
+        let others: Vec<u32> = larger.into_iter().chain(longer).filter(|other| !is_given(other)).collect();
+        self.others_note(parameter, Table::Sectors, row, &others)
     }
 }
 

@@ -83,7 +83,8 @@ fn larger_sectors_of_the_same_letters_or_initials_are_named() {
     let (_server, client) = serve(folder.path());
     let of = |sector: &str| notes(&client, "startups", "sector", sector);
     let also = |sector: &str, count: u32, other: &str, startups: u32| {
-        [format!("`sector` was read as {sector} ({count} startups); also {other} ({startups} startups)")]
+        let count = if count == 1 { "1 startup".to_owned() } else { format!("{count} startups") };
+        [format!("`sector` was read as {sector} ({count}); also {other} ({startups})")]
     };
     assert_eq!(of("AI"), also("ai", 1, "artificial-intelligence", 12));
     assert_eq!(of("cybersecurity"), also("cybersecurity", 3, "cyber-security", 8));
@@ -91,6 +92,33 @@ fn larger_sectors_of_the_same_letters_or_initials_are_named() {
     assert_eq!(of("ai,artificial-intelligence"), [""; 0]);
     let unknown = client.list("/api/v3/startups", &[("sector", "ML")]).json();
     assert_eq!(unknown["errors"][0]["did_you_mean"], "machine-learning", "{unknown}");
+}
+
+#[test]
+fn sectors_of_longer_names_are_named_if_their_startups_are_many_and_not_included() {
+    let of = |index: usize| match index {
+        0..=9 => "solar",
+        // Below `solar`.
+        10..=12 => "solar-roofs",
+        13..=15 => "home-solar",
+        16 => "solar|solar-finance",
+        17 => "big-solar-parks",
+        18..=29 => "software",
+        _ => "b2b-software",
+    };
+    let startups: String = (0..31).map(|index| format!("s-{index},Name {index},,,,,,,,{},\n", of(index))).collect();
+    let folder = dataset_with("", &startups, "", "");
+    let sectors = "slug,name,parent,description\nfintech,Fintech,,\nsolar,Solar,,\nsolar-roofs,Solar Roofs,solar,\n\
+                   home-solar,Home Solar,,\nsolar-finance,Solar Finance,,\nbig-solar-parks,Big Solar Parks,,\n\
+                   software,Software,,\nb2b-software,B2B Software,,\n";
+    std::fs::write(folder.path().join("sectors.csv"), sectors).unwrap();
+    let (_server, client) = serve(folder.path());
+    let of = |sector: &str| notes(&client, "startups", "sector", sector);
+    let solar = "`sector` was read as solar (14 startups); also ";
+    assert_eq!(of("solar"), [format!("{solar}home-solar (3), big-solar-parks (1)")]);
+    assert_eq!(of("solar,home-solar"), [format!("{solar}big-solar-parks (1)")]);
+    assert_eq!(of("solar,home-solar,Big Solar Parks"), [""; 0]);
+    assert_eq!((of("home-solar"), of("solar-roofs"), of("software")), (vec![], vec![], vec![]));
 }
 
 #[test]
