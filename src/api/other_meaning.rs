@@ -1,28 +1,37 @@
-//! Other meanings of a search text that is not a name. Lists of REST search by name alone; a warning states what the
-//! pages and the tools make of the text, and links to that list.
+//! Other meanings of a search text that is not a name. Lists of REST search by name alone; warnings state what the
+//! pages and the tools make of the text, and which other list answers it, and link to these.
 
 use form_urlencoded::Serializer;
 
 use crate::pin::PIN;
 use crate::request::{Canonical, RequestUrl};
+use crate::version::Version;
 use crate::{ApiRequest, options};
 use catalog::{Issues, ParameterError, ParsedRequest, Query, Request, Resource, SearchReading};
 
-/// A warning about a text that is not a name. `parameters` are the canonical ones, without those that the path sets.
-pub(crate) fn other_meaning<N: AsRef<str>, V: AsRef<str>>(
+/// Warnings about a text that is not a name. `parameters` are the canonical ones, without those that the path sets.
+pub(crate) fn other_meanings<N: AsRef<str>, V: AsRef<str>>(
     request: &ApiRequest<'_>,
     resource: Resource,
     reading: &SearchReading,
     parameters: &[(N, V)],
-) -> Option<ParameterError> {
-    let is_text = |name: &str| resource.parameter(name).is_some_and(|known| known.name == "q");
-    let others = parameters.iter().filter(|(name, _)| !is_text(name.as_ref()));
-    let pins = request.values.iter().filter(|(name, _)| PIN.contains(&name.as_str()));
-    let mut query = Serializer::new(String::new());
-    query.extend_pairs(others).extend_pairs(reading.values()).extend_pairs(pins);
+) -> Vec<ParameterError> {
     let ApiRequest { state, version, path, .. } = request;
-    let address = format!("{}/api/{}/{path}?{}", state.public_url, version.segment(), query.finish());
-    Some(ParameterError::no_name(reading.other_meaning(&address)?, reading.is_partly_named))
+    let address_of = |path: &str, others: &[(N, V)], values: Vec<(String, String)>| {
+        let is_text = |name: &str| resource.parameter(name).is_some_and(|known| known.name == "q");
+        let others = others.iter().filter(|(name, _)| !is_text(name.as_ref()));
+        let pins = request.values.iter().filter(|(name, _)| PIN.contains(&name.as_str()));
+        let mut query = Serializer::new(String::new());
+        query.extend_pairs(others).extend_pairs(values).extend_pairs(pins);
+        format!("{}/api/{}/{path}?{}", state.public_url, version.segment(), query.finish())
+    };
+    // The conditions of this list are not those of another. Other versions have no aggregates.
+    let elsewhere = reading.elsewhere.as_ref().filter(|_| *version == Version::V3).map(|(other, question)| {
+        let path = format!("{}{}", other.path(), if question.groups().is_some() { "/aggregate" } else { "" });
+        format!("another list answers it as a question: {}", address_of(&path, &[], question.values_and_groups()))
+    });
+    let own = reading.other_meaning(&address_of(path, parameters, reading.values()));
+    own.into_iter().chain(elsewhere).map(|note| ParameterError::no_name(note, reading.is_partly_named)).collect()
 }
 
 pub(crate) struct CountedQuery {
@@ -41,8 +50,8 @@ impl CountedQuery {
         Ok(Self { query, notes, canonical })
     }
 
-    /// A warning that the text is not a name.
-    pub(crate) fn other_meaning(&self, request: &ApiRequest<'_>) -> Option<ParameterError> {
+    /// Warnings that the text is not a name.
+    pub(crate) fn other_meanings(&self, request: &ApiRequest<'_>) -> Vec<ParameterError> {
         let parameters: Vec<(&str, &str)> = match &self.canonical {
             Some(canonical) => canonical.iter().map(|(name, value)| (*name, value.as_str())).collect(),
             None => request.values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
@@ -50,7 +59,7 @@ impl CountedQuery {
         // Counts have an order and a limit of their own.
         let given: Vec<&str> = parameters.iter().map(|(name, _)| *name).chain(["sort", "limit"]).collect();
         let resource = Resource::of_table(self.query.table);
-        let reading = request.catalog.read_search(resource, &given, &self.query)?;
-        other_meaning(request, resource, &reading, &parameters)
+        let reading = request.catalog.read_search(resource, &given, &self.query);
+        reading.map_or_else(Vec::new, |reading| other_meanings(request, resource, &reading, &parameters))
     }
 }

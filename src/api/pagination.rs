@@ -167,10 +167,10 @@ pub(crate) fn settled_by_path(resource: Resource, given: &[&'static str]) -> Vec
 }
 
 /// URL of a path of the API with parameters.
-pub(crate) fn address(
+pub(crate) fn address<N: AsRef<str>>(
     request: &ApiRequest<'_>,
     path: &str,
-    query: impl Iterator<Item = (&'static str, String)>,
+    query: impl Iterator<Item = (N, String)>,
 ) -> String {
     let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
     let separator = if query.is_empty() { "" } else { "?" };

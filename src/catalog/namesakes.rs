@@ -145,9 +145,8 @@ impl Catalog {
 
     /// A note that a parameter's value was read as `row` and might also be others; `None` without others.
     pub(crate) fn others_note(&self, parameter: &str, table: Table, row: u32, others: &[u32]) -> Option<String> {
-        let with_size = |other: &u32| {
-            format!("{} ({})", self.snapshot().slug(table, *other), grouped(self.size(table, *other)))
-        };
+        let with_size =
+            |other: &u32| format!("{} ({})", self.snapshot().slug(table, *other), grouped(self.size(table, *other)));
         let mut listed: Vec<String> = others.iter().take(MAX_LISTED).map(with_size).collect();
         if table == Table::Sectors && others.len() > MAX_LISTED {
             listed.push(format!("{} more", others.len() - MAX_LISTED));

@@ -8,6 +8,9 @@ use crate::{Catalog, Interpretation, Query, Resource};
 use data::Table;
 use data::number::counted;
 
+/// Maximum number of words of a text that is hardly a question of another list.
+const MAX_NAME: usize = 3;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadingKind {
     /// A name that records have in part or not at all.
@@ -31,6 +34,8 @@ pub struct SearchReading {
     pub similar: Vec<u32>,
     /// True if names have some of its words.
     pub is_partly_named: bool,
+    /// Another list that answers the text as a question, each word understood, if this one has no such answer.
+    pub elsewhere: Option<(Resource, Interpretation)>,
     /// A sentence on the language of the text, if questions in it are not read.
     pub language_note: Option<String>,
     table: Table,
@@ -39,7 +44,19 @@ pub struct SearchReading {
 impl Catalog {
     /// `None` if the query has no text, or if a record has a name with all of its words. `given` are other parameters.
     pub fn read_search(&self, resource: Resource, given: &[&str], query: &Query) -> Option<SearchReading> {
-        self.read_search_as(resource, given, query, |text| self.interpret(resource, text))
+        let mut read = self.read_search_as(resource, given, query, |text| self.interpret(resource, text))?;
+        let leaves_words = match read.as_question() {
+            Some(question) => !question.unread.is_empty(),
+            None => read.reading == ReadingKind::Name,
+        };
+        if leaves_words && resource.takes_questions() && read.text.split(' ').count() > MAX_NAME {
+            let AskedList { resource: answering, interpretation, counted, .. } = self.ask(&read.text);
+            let counted = counted.map(|counted| (Resource::Startups, counted));
+            let (answering, question) = counted.unwrap_or((answering, interpretation));
+            let is_understood = question.conditions() > 0 && question.unread.is_empty();
+            read.elsewhere = (is_understood && answering != resource).then_some((answering, question));
+        }
+        Some(read)
     }
 
     /// The same for the list that answers the text as a question; `query` is the search of a table.
@@ -90,7 +107,18 @@ impl Catalog {
         let question = question.map(|question| question.without(resource, &window));
         let text = text.to_owned();
         let table = resource.table();
-        Some(SearchReading { reading, text, question, described, similar, is_partly_named, language_note, table })
+        let elsewhere = None;
+        Some(SearchReading {
+            reading,
+            text,
+            question,
+            described,
+            similar,
+            is_partly_named,
+            elsewhere,
+            language_note,
+            table,
+        })
     }
 }
 

@@ -116,9 +116,16 @@ impl Catalog {
                 .into_iter()
                 .any(|name| given.contains(&fold(name)))
         };
+        let size = |row: u32| u64::from(self.size(Table::Sectors, row));
         let larger = names.larger[row as usize];
-        let longer = names.longer[row as usize].iter().copied().filter(|other| larger != Some(*other));
-        let others: Vec<u32> = larger.into_iter().chain(longer).filter(|other| !is_given(other)).collect();
+        let is_other = |other: &u32| larger != Some(*other) && !is_given(other);
+        let longer: Vec<u32> = names.longer[row as usize].iter().copied().filter(is_other).collect();
+        // Next to other sectors, a few more startups are not worth a note.
+        let together = given.iter().filter_map(|text| self.find(Table::Sectors, &text.replace(' ', "-")));
+        let together: u64 = together.chain([row]).map(size).max().unwrap_or_default();
+        let more: u64 = longer.iter().map(|other| size(*other)).sum();
+        let longer = longer.into_iter().filter(|_| more * WORTH_A_NOTE >= together);
+        let others: Vec<u32> = larger.filter(|other| !is_given(other)).into_iter().chain(longer).collect();
         self.others_note(parameter, Table::Sectors, row, &others)
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use catalog::aggregate::{Grouping, MAX_GROUPS};
-use catalog::ask::COUNT_BY;
+use catalog::ask::{COUNT_BY, GROUP_BY};
 use catalog::json::computed::{self, MatchFields};
 use catalog::param_error::shortened;
 use catalog::similar::Similarity;
@@ -132,6 +132,17 @@ impl ToolRelease {
             result = result.field("groups", groups);
         }
         notes.extend(list.search.iter().flat_map(|search| search.notes("query")));
+        let elsewhere = list.search.as_ref().and_then(|search| search.elsewhere.as_ref());
+        if let Some((question, tool)) = elsewhere.and_then(|(other, read)| Some((read, Tool::searching(*other)?))) {
+            let named = |name: String| match name.as_str() {
+                GROUP_BY => COUNT_BY.to_owned(),
+                "q" => "query".to_owned(),
+                _ => name,
+            };
+            let arguments: BTreeMap<String, String> =
+                question.values_and_groups().into_iter().map(|(name, value)| (named(name), value)).collect();
+            notes.push(format!("as a question it is `{}` with {}", tool.name(), json(&arguments)));
+        }
         if let Some(question) = list.search.as_ref().and_then(SearchReading::as_question) {
             let Interpretation { parts, unread, .. } = question;
             let arguments: BTreeMap<_, _> =

@@ -206,6 +206,11 @@ impl Tool {
         self.definition().resource
     }
 
+    /// The tool that searches a list.
+    pub fn searching(resource: Resource) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.resource() == Some(resource))
+    }
+
     pub fn description(self) -> &'static str {
         self.definition().description
     }

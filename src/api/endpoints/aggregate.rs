@@ -102,7 +102,7 @@ impl ApiOperation for AggregateRequest {
         let years = years.map(|detail| ParameterError::warning("low_coverage", "group_by", detail));
         let years = years.chain(request.catalog.group_coverage(query, &self.options.group_by));
         let years = years.chain(request.catalog.suspect_amounts(query));
-        let of_search = of_search.into_iter().chain(self.counted.other_meaning(request));
+        let of_search = of_search.into_iter().chain(self.counted.other_meanings(request));
         let notes = notes.iter().cloned().chain(of_search);
         let warnings: Vec<ParameterError> = clamped.into_iter().chain(notes).chain(years).collect();
         json_response::<Aggregate>(request, &*data, &warnings)

@@ -9,7 +9,7 @@ use catalog::ask::association::Association;
 use catalog::ask::list::{ASKED, AnswerKind};
 use catalog::ask::{COUNT_BY, GROUP_BY, MAX_QUESTION_CHARS};
 use catalog::changes::RecordJson;
-use catalog::{Catalog, ListPosition, ParameterError, ParsedRequest, ReadPart, WantedPage};
+use catalog::{Catalog, ListPosition, ParameterError, ParsedRequest, ReadPart, Resource, WantedPage};
 use data::field::{Model, model};
 use data::vocabulary::Vocabulary;
 use transport::problem::Problem;
@@ -135,6 +135,12 @@ impl ApiOperation for AskRequest {
         let language = interpretation.language_note.clone();
         warnings.extend(language.map(|note| ParameterError::warning("value_interpreted", "q", note)));
         warnings.extend(notes.into_iter().chain(found.notes));
+        if let Some(counted) = &asked.counted {
+            let path = format!("{}/aggregate", Resource::Startups.path());
+            let counted = address(request, &path, counted.values_and_groups().into_iter());
+            let detail = format!("the places are those of startups: counted by investor, these are {counted}");
+            warnings.push(ParameterError::warning("value_interpreted", "q", detail));
+        }
         let of_list: Vec<(&'static str, String)> =
             canonical.iter().filter(|(name, _)| *name != "sort").cloned().collect();
         let groups = interpretation.groups().map(|groups| (GROUP_BY, groups.to_owned()));

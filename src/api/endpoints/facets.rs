@@ -96,7 +96,7 @@ impl ApiOperation for FacetsRequest {
             kind: counts_of(Facet::Kind).iter().map(of_word::<FirmKind>).collect(),
         };
         let notes = self.0.notes.iter().cloned();
-        let warnings: Vec<ParameterError> = notes.chain(notes_on_rows).chain(self.0.other_meaning(request)).collect();
+        let warnings: Vec<ParameterError> = notes.chain(notes_on_rows).chain(self.0.other_meanings(request)).collect();
         json_response::<Facets<'_>>(request, &data, &warnings)
     }
 }

@@ -23,7 +23,7 @@ use crate::envelope::{
 };
 use crate::export::Export;
 use crate::options::{AMOUNTS, EXPLAIN};
-use crate::other_meaning::other_meaning;
+use crate::other_meaning::other_meanings;
 use crate::pagination::ListRequest;
 use crate::request::RequestUrl;
 use crate::window::WindowStart;
@@ -212,7 +212,8 @@ pub(crate) fn answer<'l>(
         warnings.extend(nothing_found(list, &found));
     }
     let reading = found.reading.as_ref().zip(parameters);
-    warnings.extend(reading.and_then(|(reading, given)| other_meaning(request, resource, reading, &given)));
+    warnings
+        .extend(reading.into_iter().flat_map(|(reading, given)| other_meanings(request, resource, reading, &given)));
     (found, warnings)
 }
 

@@ -16,12 +16,16 @@ vocabulary! {
 /// The lists that answer questions, in the order in which equal readings are preferred.
 pub const ASKED: [Resource; 4] = [Resource::Startups, Resource::Firms, Resource::Rounds, Resource::People];
 
+#[derive(Clone, Debug)]
 pub struct AskedList {
     pub resource: Resource,
     pub kind: AnswerKind,
     pub interpretation: Interpretation,
     /// Why this list answers.
     pub why: String,
+    /// The startups to count by investor, if the question is about the firms that backed them: these have no parameter for
+    /// places of startups.
+    pub counted: Option<Interpretation>,
 }
 
 /// Cost of a list that another word of the question names.
@@ -46,7 +50,12 @@ impl Catalog {
         let mut read = ASKED.map(|resource| (resource, self.interpret_words(resource, &words)));
         // The first of equal ones.
         read.sort_by_key(cost);
+        let is_counted = |(resource, read): &&(Resource, Interpretation)| {
+            *resource == Resource::Startups && read.unread.is_empty() && read.groups() == Some("investor")
+        };
+        let counted = read.iter().find(is_counted).map(|(_, counted)| counted.clone());
         let [(resource, interpretation), ..] = read;
+        let counted = counted.filter(|_| resource == Resource::Firms && !interpretation.unread.is_empty());
         let plural = resource.table().plural();
         let record = interpretation.parts.iter().find(|part| matches!(part.parameter.as_str(), "slug" | "q"));
         let why = match (&record, named) {
@@ -63,6 +72,6 @@ impl Catalog {
             None if words.asks_for_count() => AnswerKind::Count,
             None => AnswerKind::List,
         };
-        AskedList { resource, kind, interpretation, why }
+        AskedList { resource, kind, interpretation, why, counted }
     }
 }

@@ -101,6 +101,12 @@ impl Interpretation {
     pub fn groups(&self) -> Option<&str> {
         self.parts.iter().find(|part| part.parameter == GROUP_BY).map(|part| part.value.as_str())
     }
+
+    /// The values with those of `group_by`.
+    pub fn values_and_groups(&self) -> Vec<(String, String)> {
+        let groups = self.groups().map(|groups| (GROUP_BY.to_owned(), groups.to_owned()));
+        self.values().chain(groups).collect()
+    }
 }
 
 impl Catalog {

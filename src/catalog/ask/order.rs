@@ -1,5 +1,6 @@
 //! The order and number of the records that a question asks for, and the properties to count them by.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use crate::Resource;
@@ -7,6 +8,7 @@ use crate::aggregate::group_bys;
 use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::path::Path;
 use crate::ask::period::count_of;
+use crate::ask::question::Topic;
 use crate::ask::token::QuestionToken;
 use crate::ask::words::{Phrase, meaning_of, phrases_from};
 use crate::ask::{GROUP_BY, ReadPart};
@@ -24,6 +26,10 @@ pub(super) fn group_by(resource: Resource, word: &str) -> Option<&'static str> {
 impl Path<'_, '_> {
     /// Reads groups: `by country`, `per year and stage`, `for each sector`, `which cities have the most`.
     pub(super) fn groups(&mut self, at: usize) -> Option<usize> {
+        if let Some(end) = self.investors_behind(at) {
+            self.topic = Some(Topic::Raising);
+            return self.count_by(at..end, "investor");
+        }
         let property = |at: usize| self.property_at(at);
         // `by founding year`
         let founded = |at: usize| self.is_in(at, "foundation") && property(at + 1) == Some("founded_year");
@@ -83,13 +89,29 @@ impl Path<'_, '_> {
             end += 2;
         }
         end += most(end);
+        self.count_by(at..end, &properties.join(","))
+    }
+
+    /// The word behind those for the investors of startups at a place, if only words for an order precede these.
+    fn investors_behind(&self, at: usize) -> Option<usize> {
+        let (first, end) = self.investors.filter(|(first, _)| self.table == Table::Startups && at <= *first)?;
+        // Groups begin with the largest.
+        let is_order = |at: usize| {
+            let token = &self.tokens[at];
+            token.is_in("which") || token.is(&["the", "top", "most", "active"]) || count_of(&token.word).is_some()
+        };
+        (at..first).all(is_order).then_some(end)
+    }
+
+    fn count_by(&mut self, range: Range<usize>, properties: &str) -> Option<usize> {
         if self.parts.iter().any(|(_, part)| part.parameter == GROUP_BY) {
             return None;
         }
-        let (text, value) = (self.written(&(at..end)), properties.join(","));
+        let (text, value) = (self.written(&range), properties.to_owned());
         let why = "what records are counted by".to_owned();
-        self.parts.push((at..end, Rc::new(ReadPart { text, parameter: GROUP_BY.to_owned(), value, why })));
-        Some(end - at)
+        let length = range.len();
+        self.parts.push((range, Rc::new(ReadPart { text, parameter: GROUP_BY.to_owned(), value, why })));
+        Some(length)
     }
 
     /// Reads `the 10 largest`, `newest`, `most active`, `top 5`.

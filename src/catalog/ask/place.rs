@@ -123,11 +123,19 @@ impl Path<'_, '_> {
             return false;
         };
         let based = usize::from(self.follows(before, "based"));
-        let Some(noun) = before.checked_sub(based + 1) else { return false };
+        let Some(mut noun) = before.checked_sub(based + 1) else { return false };
+        // `companies in healthcare in London`
+        if let Some((range, part)) = self.parts.last()
+            && (range.end, part.parameter.as_str()) == (noun + 1, "sector")
+            && range.start > 1
+            && self.is_in(range.start - 1, "in or from")
+        {
+            noun = range.start - 2;
+        }
         if self.table == Table::Firms {
             let has_place = self.parts.iter().any(|(_, part)| matches!(part.parameter.as_str(), "country" | "city"));
             // `investors that backed startups in Boston`: the place is that of the startups.
-            let is_investor = |at: usize| self.record_at(at) == Some(Table::Firms) || self.is_in(at, "invests");
+            let is_investor = |at: usize| self.record_at(at) == Some(Table::Firms) || self.is_investing(at);
             let is_of_startups = self.record_at(noun) == Some(Table::Startups) && (0..noun).any(is_investor);
             return has_place && self.is_in(noun, "invests") || is_of_startups;
         }

@@ -66,6 +66,8 @@ pub(super) struct QuestionWords<'a> {
     pub(super) is_phrase: bool,
     /// True if it is in another language than English.
     pub(super) is_foreign: bool,
+    /// The first word for the investors of startups at a place, and the word behind it: `who backed startups in Boston`.
+    pub(super) investors: Option<(usize, usize)>,
     pub(super) memory: Vec<WordMemory<'a>>,
 }
 
@@ -122,13 +124,11 @@ impl<'a> Question<'a> {
 
     pub(super) fn topic_of(&self, token: &QuestionToken) -> Option<Topic> {
         let word = token.word.as_str();
-        // Investing in startups gives them money.
-        if self.table == Table::Startups && ["invested", "backed"].contains(&word) {
-            return Some(Topic::Raising);
-        }
         Some(match meaning_of("topics", word)? {
             "founding" => Topic::Founding,
             "raising" => Topic::Raising,
+            // Investing in startups gives them money.
+            _ if self.table == Table::Startups && word != "active" => Topic::Raising,
             _ => Topic::Investing,
         })
     }
@@ -150,7 +150,7 @@ impl<'a> QuestionWords<'a> {
         let rest = tokens.get(MAX_WORDS).map(|token| text[token.place.start..].trim_end());
         tokens.truncate(MAX_WORDS);
         let (is_phrase, memory) = (false, Vec::new());
-        let words = Self { catalog, lexicon, text, tokens, rest, is_phrase, is_foreign, memory };
+        let words = Self { catalog, lexicon, text, tokens, rest, is_phrase, is_foreign, investors: None, memory };
         let correct = |at: usize| words.misspelt_part(at).or_else(|| words.misspelt_kind(at));
         let parts = (0..words.tokens.len()).filter_map(|at| Some((at, correct(at)?))).collect();
         Rc::new(words.corrected(parts))
@@ -163,17 +163,44 @@ impl<'a> QuestionWords<'a> {
         }
         self.memory = self.tokens.iter().map(|_| WordMemory::default()).collect();
         self.is_phrase = self.is_noun_phrase();
+        self.investors = self.find_investors();
         self
+    }
+
+    /// Finds the words for [`QuestionWords::investors`]. Firms have no parameter for the places of their startups.
+    fn find_investors(&self) -> Option<(usize, usize)> {
+        let (_, Range { start, end }) = self.subject_words().filter(|(table, _)| *table == Table::Firms)?;
+        let startups = (end..self.tokens.len()).find(|at| self.record_at(*at) == Some(Table::Startups))?;
+        let invests = |at: &usize| self.is_investing(*at) || self.is_at(*at, &["portfolio"]);
+        // `investors in robotics startups in Boston`
+        let verb = (start..startups).find(invests).or_else(|| self.is_at(end, &["in", "of"]).then_some(end))?;
+        let is_place = |at: usize| {
+            let meanings = self.longest_meaning(at).map_or(&[] as &[_], |(_, meanings)| meanings);
+            meanings.iter().any(PhraseMeaning::is_place)
+        };
+        (verb + 1..self.tokens.len()).any(is_place).then_some((start, end))
+    }
+
+    /// True for a verb that states who invests.
+    pub(super) fn is_investing(&self, at: usize) -> bool {
+        self.tokens.get(at).is_some_and(|token| meaning_of("topics", &token.word) == Some("investing"))
     }
 
     /// Table of the first word for records, or of the verb behind `who`, and the words that name it.
     pub(super) fn subject(&self) -> Option<(Table, String)> {
-        // `who invests in`, `who writes checks of`
-        let is_firms = |at: usize| {
-            at == 1 && meaning_of("topics", &self.tokens[at].word) == Some("investing") || self.is_in(at, "check")
+        let (table, range) = self.subject_words()?;
+        let name = match self.is_at(0, &["who"]) && range.start == 0 {
+            true => format!("{} {}", self.tokens[0].raw, self.tokens[range.end - 1].raw),
+            false => self.written(&range),
         };
+        Some((table, name))
+    }
+
+    fn subject_words(&self) -> Option<(Table, Range<usize>)> {
+        // `who invests in`, `who writes checks of`
+        let is_firms = |at: usize| at == 1 && self.is_investing(at) || self.is_in(at, "check");
         if let Some(at) = (1..self.tokens.len()).find(|at| self.is_at(0, &["who"]) && is_firms(*at)) {
-            return Some((Table::Firms, format!("{} {}", self.tokens[0].raw, self.tokens[at].raw)));
+            return Some((Table::Firms, 0..at + 1));
         }
         // `partners at Acme`: people, rather than the record of this name.
         let is_role = |at: usize| {
@@ -193,7 +220,7 @@ impl<'a> QuestionWords<'a> {
             let other = || is_role(at).then_some(Table::People).or_else(|| is_kind(at).then_some(Table::Firms));
             records.or_else(|| other().map(of_word))
         };
-        (0..self.tokens.len()).find_map(|at| named(at).map(|(table, range)| (table, self.written(&range))))
+        (0..self.tokens.len()).find_map(named)
     }
 
     /// True for `how many startups`, `number of rounds`.

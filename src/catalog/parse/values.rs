@@ -273,6 +273,8 @@ impl ParamParser<'_> {
                 }
             }
         }
+        // In each order of the values the same.
+        notes.sort_unstable();
         notes.dedup();
         let note = |detail: String| ParameterError::warning("value_interpreted", parameter.name, detail);
         self.notes.extend(notes.into_iter().map(note));

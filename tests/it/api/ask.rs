@@ -1,8 +1,10 @@
 //! `GET /ask`: which list answers a question, and with what.
 
 use auth::quota::Tier;
+use mcp::Tool;
 use serde_json::{Value, json};
 
+use crate::mcp::tools::TestTools;
 use crate::pages::charts::all_of;
 use crate::support::harness::{Client, Server, code};
 
@@ -52,6 +54,42 @@ fn the_answer_is_that_of_the_list() {
         let records = data["records"].as_array().unwrap();
         assert!(records.len() <= 3 && list["data"].as_array().unwrap().starts_with(records), "{question}");
     }
+}
+
+#[test]
+fn investors_of_startups_at_a_place_are_counted_among_these() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let tools = TestTools::of(server.state.releases.current());
+    for question in [
+        "which investors backed payments startups in London",
+        "who backed payments startups in London",
+        "most active investors in payments companies in London",
+        "VCs with portfolio companies in payments in London",
+    ] {
+        let answer = ask(&client, question);
+        assert_eq!(
+            (&answer["data"]["list"], &answer["data"]["unread"]),
+            (&json!("vcs"), &json!(["London"])),
+            "{answer}"
+        );
+        let detail = answer["meta"]["warnings"][0]["detail"].as_str().unwrap();
+        let address = &detail[detail.find("/api/v3/startups/aggregate?").unwrap()..];
+        let counted = client.get(address).json();
+        let of_parameters = client.list(
+            "/api/v3/startups/aggregate",
+            &[("sector", "payments"), ("city", "london"), ("group_by", "investor")],
+        );
+        assert!(counted["data"].to_string().contains(r#""count":"#), "{counted}");
+        assert_eq!(counted["data"], of_parameters.json()["data"], "{question}");
+        // No name has all of these words.
+        let note = tools.call(Tool::SearchVcs, &json!({ "query": question })).unwrap()["notes"].to_string();
+        assert!(note.contains("`search_startups` with") && note.contains("count_by"), "{question}: {note}");
+        let warned = client.list("/api/v3/vcs", &[("q", question)]).text;
+        assert!(warned.contains("/api/v3/startups/aggregate?"), "{question}: {warned}");
+    }
+    let none = ask(&client, "which investors backed payments startups");
+    assert!(!none["meta"].to_string().contains("aggregate"), "{none}");
 }
 
 #[test]

@@ -131,7 +131,8 @@ fn of_api(client: &Client, version: &str, list: &str, parameters: &[(&str, &str)
     let json = reply.json();
     let warnings = json["meta"]["warnings"].as_array().cloned().unwrap_or_default();
     let other = warnings.iter().find_map(|warning| {
-        let detail = warning["detail"].as_str().filter(|_| warning["parameter"] == "q")?;
+        let is_own = |detail: &&str| warning["parameter"] == "q" && !detail.starts_with("another list");
+        let detail = warning["detail"].as_str().filter(is_own)?;
         let (said, address) =
             detail.split_once("http://").map(|(said, address)| (said, address.split_once('/').unwrap().1))?;
         let reading = if said.contains("as a question it is") { ReadingKind::Question } else { ReadingKind::Text };
