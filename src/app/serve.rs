@@ -170,8 +170,9 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
              count as one; set it to the proxy's address, such as 127.0.0.1"
         );
     }
-    // Elsewhere the key would end up in a log.
-    let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && io::stdout().is_terminal();
+    // Elsewhere the key would end up in a log, which only that of a demo may.
+    let is_seen = settings.is_demo || io::stdout().is_terminal();
+    let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && is_seen;
     let demo_key = is_tried.then(|| auth.add_demo_key(Tier::Free)).transpose().map_err(store_error)?;
     let limits = settings.limits(bound);
     let drain = limits.drain;
@@ -242,7 +243,10 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         Err(error) if error.needs_restart() => return Err(error.into()),
         Err(error) => {
             let (program, addresses) = (env!("CARGO_PKG_VERSION"), addresses(&public_url));
-            greet(&format!("VentureDex {program}, waiting for a release\n\n{addresses}"));
+            greet(&format!(
+                "VentureDex {program}, waiting for a release\n\n{addresses}\nThe page above says how to publish one. `venturedex \
+                 demo` serves invented data.\n"
+            ));
             gate.refuse(error.to_string());
             let gate = gate.clone();
             tokio::spawn(async move {
@@ -443,14 +447,22 @@ fn greeting(catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": { "name": "search_vcs", "arguments": arguments } });
         let call = call.to_string().replace('\'', "'\\''");
+        let key = match catalog.is_bundled() {
+            true => format!("{base}/signup"),
+            false => "venturedex account create --email you@example.com, then venturedex key create …".to_owned(),
+        };
         format!(
             "Try it without a key:\n\n  curl -H 'Content-Type: application/json' {base}/api/mcp -d '{call}'\n\n\
-             For REST, create a key: venturedex account create --email you@example.com, then venturedex key create …\n"
+             For REST, create a key: {key}\n"
         )
+    };
+    let next = match catalog.is_bundled() {
+        true => format!("\nThis data is invented. To import a file or connect an assistant: {base}/#next\n"),
+        false => String::new(),
     };
     format!(
         "VentureDex {program}, snapshot {version}{title}\n{firms} firms, {startups} startups, {rounds} funding rounds, \
-         {people} people, {reviews} reviews, {sectors} sectors\n\n{}\n{example}",
+         {people} people, {reviews} reviews, {sectors} sectors\n\n{}\n{example}{next}",
         addresses(base)
     )
 }

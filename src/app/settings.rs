@@ -14,15 +14,17 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, Resettable, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use http::Uri;
 use thiserror::Error;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tracing::level_filters::LevelFilter;
 
+use crate::cli::version::DETAILED_VERSION;
 use crate::cli::{indexer, wrong_turn};
 
 use auth::account::{
@@ -52,7 +54,7 @@ pub use store::{StoreCommand, StoreSettings};
 ///
 /// Without a command, `serve` runs.
 #[derive(Debug, Parser)]
-#[command(name = "venturedex", version, subcommand_required = true)]
+#[command(name = "venturedex", version, long_version = DETAILED_VERSION.as_str(), subcommand_required = true)]
 pub struct Cli {
     /// Folder of accounts, keys and usage, unless --store has them, and of files of this server; created if missing.
     #[arg(long, env = "VENTUREDEX_DATA", value_name = "DIR", default_value = "data", global = true)]
@@ -67,6 +69,14 @@ pub struct Cli {
 pub enum Command {
     /// Start the server (the default command).
     Serve(Box<ServeSettings>),
+    /// Serve the bundled, invented data alone: no folder is read, and accounts and keys are in a temporary folder that is removed
+    /// at the end.
+    Demo {
+        /// Address to listen on; with port 0 the system chooses a free port.
+        #[arg(long, env = "VENTUREDEX_LISTEN", value_name = "ADDRESS", default_value = "127.0.0.1:8080",
+              value_parser = listen)]
+        listen: SocketAddr,
+    },
     /// Create, list, verify and delete accounts, set their tiers and passwords, make operators, reset
     /// two-step sign-in. Works while the server runs.
     Account {
@@ -349,6 +359,9 @@ pub struct ServeSettings {
     /// Where accounts, keys and usage are, if not there.
     #[arg(skip)]
     pub store: StoreSettings,
+    /// Serve only the bundled snapshot.
+    #[arg(skip)]
+    pub(crate) is_demo: bool,
     /// Public URL of the service, for links [default: http:// and the listening address].
     #[arg(long, env = "VENTUREDEX_PUBLIC_URL", value_name = "URL", value_parser = public_url)]
     pub public_url: Option<String>,
@@ -482,9 +495,17 @@ pub struct ServeSettings {
 const DEFAULT_INDEX: &str = "index";
 
 impl ServeSettings {
+    /// The default settings, whatever the environment says, with accounts and keys in the folder `data`.
+    pub fn demo(listen: SocketAddr, data: &Path) -> Self {
+        let command = Self::augment_args(clap::Command::new("demo")).mut_args(|arg| arg.env(Resettable::Reset));
+        let defaults = Self::from_arg_matches(&command.get_matches_from(["demo"])).expect("default values are valid");
+        Self { listen, data: data.to_owned(), is_demo: true, ..defaults }
+    }
+
     pub fn releases(&self) -> Result<ReleaseStore, KeyError> {
-        let place = self.index.as_deref().unwrap_or(Path::new(DEFAULT_INDEX));
-        let mut releases = ReleaseStore::of_place(place, &self.cache);
+        // Nobody publishes in the folder of a demo.
+        let own = if self.is_demo { self.data.join(DEFAULT_INDEX) } else { PathBuf::from(DEFAULT_INDEX) };
+        let mut releases = ReleaseStore::of_place(self.index.as_ref().unwrap_or(&own), &self.cache);
         releases.is_optional = self.index.is_none();
         releases.has_bulk_files = self.bulk != BulkAccess::Off;
         releases.trusted = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
@@ -542,7 +563,10 @@ impl Cli {
         if serves(&args) {
             args.insert(args.len().min(1), "serve".into());
         }
-        let read = command().try_get_matches_from(&args).and_then(|matches| Self::from_arg_matches(&matches));
+        let read = command().try_get_matches_from(&args).and_then(|matches| {
+            refuse_folders_of_demo(&matches)?;
+            Self::from_arg_matches(&matches)
+        });
         let mut cli = read.map_err(|error| {
             let code = if error.use_stderr() { 2 } else { 0 };
             let hint = wrong_turn::hint(&error, &command(), &indexer::command());
@@ -555,6 +579,19 @@ impl Cli {
         }
         Ok(cli)
     }
+}
+
+/// A demo that ignored these options would look like one that keeps accounts.
+fn refuse_folders_of_demo(matches: &ArgMatches) -> Result<(), clap::Error> {
+    let Some(("demo", options)) = matches.subcommand() else { return Ok(()) };
+    let is_given = |flag: &&str| {
+        let id = flag.trim_start_matches('-').replace('-', "_");
+        [matches, options].iter().any(|matches| matches.value_source(&id) == Some(ValueSource::CommandLine))
+    };
+    let mut flags = ["--data"].into_iter().chain(StoreSettings::FLAGS);
+    let Some(flag) = flags.find(is_given) else { return Ok(()) };
+    let detail = format!("`demo` keeps nothing, so that {flag} has no effect: leave it out, or use `serve`\n");
+    Err(command().error(ErrorKind::ArgumentConflict, detail))
 }
 
 /// Environment variables that look like settings but are not, each with the most similar setting.

@@ -1,6 +1,7 @@
 //! The server and its operator commands.
 
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use mcp::manifest;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Serve(settings) => exit(serve(*settings)),
+        Command::Demo { listen } => exit(demo(listen)),
         Command::Account { command, options } => admin::account(&cli.data, &cli.store, command, &options),
         Command::Key { command, options } => admin::key(&cli.data, &cli.store, command, &options),
         Command::Audit(filter) => admin::audit(&filter),
@@ -48,6 +50,12 @@ fn server_json(public_url: &str) -> Result<(), Box<dyn std::error::Error>> {
         .map_err(|error| format!("standard output: {error}").into())
 }
 
+fn demo(listen: SocketAddr) -> Result<(), Box<dyn std::error::Error>> {
+    let folder = tempfile::Builder::new().prefix("venturedex-demo-").tempdir();
+    let folder = folder.map_err(|error| format!("cannot create a temporary folder: {error}"))?;
+    run_server(ServeSettings::demo(listen, folder.path()))
+}
+
 fn variables() -> impl Iterator<Item = String> {
     std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
 }
@@ -57,6 +65,10 @@ fn serve(settings: ServeSettings) -> Result<(), Box<dyn std::error::Error>> {
         let hint = nearest.map(|nearest| format!(": did you mean {nearest}?")).unwrap_or_default();
         let _ = writeln!(io::stderr(), "warning: the environment variable {name} is not a setting{hint}");
     }
+    run_server(settings)
+}
+
+fn run_server(settings: ServeSettings) -> Result<(), Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

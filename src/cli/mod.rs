@@ -5,4 +5,5 @@ pub mod doctor;
 pub mod indexer;
 pub mod query;
 mod table;
+pub(crate) mod version;
 pub(crate) mod wrong_turn;

@@ -47,6 +47,14 @@ use crate::error::{At, existing};
 use crate::file_system::{Fs, OsFs};
 use data::{Snapshot, SnapshotVersion, Table};
 
+/// The format of each part of a release. A program opens only its own.
+pub const FORMATS: [(&str, u32); 4] = [
+    ("release", manifest::FORMAT),
+    ("tables", data::archive::FORMAT),
+    ("text index", search::FORMAT),
+    ("object store", remote::FORMAT),
+];
+
 /// File that names the release to serve.
 const CURRENT: &str = "current";
 

@@ -33,7 +33,7 @@ pub use query::phonetic::phonetic_key;
 pub use rank::{Explanation, MatchClass, ScorePart};
 
 /// The version of the index files. A program opens its own format only.
-pub(crate) const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 7;
 
 /// The score from which a row is a match.
 pub const MATCH_SCORE: f32 = 0.6;

@@ -8,7 +8,7 @@ use service::BrandColor;
 use service::brand::DEFAULT_COLOR;
 use transport::static_asset::StaticAsset;
 
-pub(crate) const STYLE: &str = include_str!("assets/style.css");
+pub const STYLE: &str = include_str!("assets/style.css");
 
 /// Optional: every page works without it.
 pub(crate) const SCRIPT: &str = include_str!("assets/page.js");

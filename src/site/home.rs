@@ -46,6 +46,8 @@ struct HomePage<'a> {
     countries: Option<TileMap>,
     newest: RoundRows,
     base: &'a str,
+    /// The bundled data is shown until there is other data: the page says how to get it.
+    is_bundled: bool,
 }
 
 struct Board {
@@ -150,6 +152,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         countries: countries(catalog),
         newest: RoundRows::load(catalog, &newest.rows)?,
         base: &request.state.public_url,
+        is_bundled: catalog.is_bundled(),
     })
 }
 

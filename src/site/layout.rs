@@ -15,10 +15,10 @@ use catalog::Catalog;
 use data::{Snapshot, Table};
 use service::{Brand, BrandColor, Operator, State};
 
-pub(crate) const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; \
+pub const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; \
                               connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-pub(crate) const HTML: &str = "text/html; charset=utf-8";
+pub const HTML: &str = "text/html; charset=utf-8";
 
 /// A hash of the style sheets and scripts. It is part of their URLs, so that a page never loads those of another build.
 static ASSET_VERSION: Lazy<String> = Lazy::new(|| {

@@ -47,6 +47,7 @@ mod startup;
 pub mod static_pages;
 mod theme;
 mod twin;
+pub mod waiting;
 
 pub use docs::clients::{CLIENTS, ExampleClient};
 pub use docs::mcp::{CONVERSATIONS, SETUPS, Setup};

@@ -1,4 +1,4 @@
-//! Responses until the first release can be served: health, and a 503 for everything else.
+//! Responses until the first release can be served: health, and a 503 for everything else, to browsers as a page.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,6 +10,8 @@ use serde_json::json;
 use crate::app::router::{self, AppRoute, Router};
 use platform::clock::now;
 use release::remote::Replica;
+use site::waiting;
+use transport::headers::{CommonHeaders, set};
 use transport::origin_policy::Hosts;
 pub(super) use transport::server::connection_error::ConnectionError;
 use transport::server::{RequestBody, ResponseBody};
@@ -53,12 +55,17 @@ impl Gate {
         }
     }
 
-    fn readiness(&self) -> Response<Bytes> {
+    /// Why there is no release yet.
+    fn reason(&self) -> String {
         let fault = self.0.replica.as_ref().and_then(|replica| replica.fault());
-        let reason = match fault {
+        match fault {
             Some(fault) => fault.to_string(),
             None => self.0.reason.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-        };
+        }
+    }
+
+    fn readiness(&self) -> Response<Bytes> {
+        let reason = self.reason();
         let is_stopping = self.0.stopping.load(Ordering::SeqCst);
         let status = if is_stopping { "stopping" } else { "not_ready" };
         let body = json!({ "status": status, "snapshot": null, "bundled": false, "held": [], "reason": reason });
@@ -76,10 +83,20 @@ impl Handler for Gate {
         let health = match AppRoute::of_request(request) {
             AppRoute::Health if request.is_read() => router::plain_response("ok\n"),
             AppRoute::Readiness if request.is_read() => self.readiness(),
+            _ if request.is_read() && request.path == waiting::STYLE_PATH => {
+                router::response(StatusCode::OK, "text/css; charset=utf-8", waiting::STYLE)
+            }
             _ => {
                 request.trace.set_failure(&"no release can be served yet");
                 let context = self.error_context(request.path);
-                return Ok(ConnectionError::NotReady.response(request.path, request.id, &context));
+                let mut refusal = ConnectionError::NotReady.response(request.path, request.id, &context);
+                if request.is_read() && router::prefers_html(request.headers) {
+                    CommonHeaders { page_policy: Some(waiting::CSP), ..Default::default() }
+                        .write(refusal.headers_mut());
+                    set(refusal.headers_mut(), "content-type", waiting::HTML);
+                    *refusal.body_mut() = waiting::page(&self.reason()).into();
+                }
+                return Ok(refusal);
             }
         };
         Ok(router::with_site_headers(health, request.id, &self.0.public_url))

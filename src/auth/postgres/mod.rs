@@ -70,6 +70,9 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
+    /// Version of the tables; the number of migrations.
+    pub const VERSION: usize = schema::STEPS.len();
+
     /// Connects, and migrates the tables if needed. Blocks, like every method: none may be called within an async
     /// runtime. [`StoreError::Unreachable`], [`StoreError::Unusable`], [`StoreError::NewerDatabase`].
     pub fn open(settings: &PostgresSettings) -> StoreResult<Self> {

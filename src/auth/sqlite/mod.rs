@@ -47,6 +47,9 @@ struct IdentityReader {
 }
 
 impl SqliteStore {
+    /// Version of the tables; the number of migrations.
+    pub const VERSION: usize = schema::STEPS.len();
+
     /// Opens the store in the folder `data`; creates folder (0700) and file (0600) if missing.
     /// [`StoreError::File`], [`StoreError::ForeignDatabase`], [`StoreError::NewerDatabase`], [`StoreError::Busy`].
     pub fn open(data: &Path) -> StoreResult<Self> {

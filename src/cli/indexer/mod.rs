@@ -34,6 +34,7 @@ use crate::app::settings;
 use crate::cli::indexer::build::Target;
 use crate::cli::indexer::publishing::{Publishing, Validity, parse_time};
 use crate::cli::indexer::wait::Waiting;
+use crate::cli::version::DETAILED_VERSION;
 use crate::cli::wrong_turn;
 use ::import::sources::SourceError;
 use data::import::DatasetInput;
@@ -67,7 +68,8 @@ pub enum IndexerExit {
 }
 
 #[derive(Parser)]
-#[command(name = "indexer", version, about = "Check datasets and publish them as releases", after_help = CODES)]
+#[command(name = "indexer", version, long_version = DETAILED_VERSION.as_str())]
+#[command(about = "Check datasets and publish them as releases", after_help = CODES)]
 #[command(arg_required_else_help = true)]
 struct Arguments {
     #[command(subcommand)]

@@ -39,7 +39,7 @@ use data::SnapshotVersion;
 use objects::RemoteObjects;
 
 /// Format of packings and of `current`.
-const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 1;
 
 /// Size of a piece of a file in bytes.
 const PIECE: u64 = 8 << 20;

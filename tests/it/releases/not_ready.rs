@@ -44,9 +44,20 @@ fn a_named_index_without_a_release_is_not_ready_until_one_is_published() {
     let missing = format!("{} names no release to serve: run `indexer build", installation.index().display());
     assert_not_ready(&server, &key, &missing);
 
-    installation.publish("2026-11-20.1");
     let client = server.client(&key);
+    let page = client.send("GET", "/", &[("accept", "text/html,*/*;q=0.8")]);
+    assert_eq!((page.status, page.header("content-type")), (503, "text/html; charset=utf-8"));
+    assert!(page.header("content-security-policy").contains("default-src 'none'"));
+    assert!(page.text.contains(&installation.index().display().to_string()), "{}", page.text);
+    for step in ["venturedex demo", "indexer import FILE --page", "indexer build --dataset DIR"] {
+        assert!(page.text.contains(step), "{}", page.text);
+    }
+    let style = client.get("/assets/style.css");
+    assert_eq!((style.status, style.header("content-type")), (200, "text/css; charset=utf-8"));
+
+    installation.publish("2026-11-20.1");
     server.wait(|| readiness(&client).0 == 200);
+    assert!(client.get("/").text.contains("<h2 id=\"start\">"));
     let expected = json!({ "status": "ready", "snapshot": "2026-11-20.1", "bundled": false, "held": ["2026-11-20.1"] });
     assert_eq!(readiness(&client).1, expected);
     assert_eq!(client.get("/api/v3/startups/mossworks").json()["data"]["name"], "Mossworks 2026-11-20.1");

@@ -38,6 +38,21 @@ fn every_variable_is_a_setting() {
 }
 
 #[test]
+fn files_name_the_version_of_the_program() {
+    let version = env!("CARGO_PKG_VERSION");
+    for (file, line) in [
+        ("deploy/compose.yaml", format!("image: venturedex:{version}\n")),
+        ("deploy/kubernetes/kustomization.yaml", format!("newTag: {version}\n")),
+        ("deploy/clients/python/pyproject.toml", format!("version = \"{version}\"\n")),
+        ("deploy/clients/typescript/package.json", format!("\"version\": \"{version}\",\n")),
+        ("src/site/docs/text/operate/doctor.html", format!("\"program\":\"venturedex {version}\"")),
+        ("CHANGELOG.md", format!("## {version}\n")),
+    ] {
+        assert!(text(file).contains(&line), "{file} does not name version {version}");
+    }
+}
+
+#[test]
 fn limits_of_units_and_proxies_fit_those_of_the_server() {
     let limits = Limits::default();
     let unit = "deploy/systemd/venturedex.service";

@@ -1,0 +1,22 @@
+//! The page of a server without a release, which says what its operator can do next.
+
+use askama::Template;
+
+pub use crate::assets::STYLE;
+use crate::format;
+pub use crate::layout::{CSP, HTML};
+
+/// Path of [`STYLE`], the only other file that such a server sends.
+pub const STYLE_PATH: &str = "/assets/style.css";
+
+#[derive(Template)]
+#[template(path = "waiting.html")]
+struct WaitingPage<'a> {
+    reason: &'a str,
+}
+
+/// `reason`: why there is no release, as `/readyz` says.
+pub fn page(reason: &str) -> String {
+    // Writing to a string cannot fail, and neither can the value.
+    WaitingPage { reason }.render().unwrap_or_default()
+}
