@@ -18,12 +18,14 @@ use clap::builder::{PossibleValuesParser, Resettable, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
 use http::Uri;
 use thiserror::Error;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tracing::level_filters::LevelFilter;
 
+use crate::cli::package_files::Program;
 use crate::cli::version::DETAILED_VERSION;
 use crate::cli::{indexer, wrong_turn};
 
@@ -124,6 +126,18 @@ pub enum Command {
         /// Public URL of the service, https.
         #[arg(long, env = "VENTUREDEX_PUBLIC_URL", value_name = "URL", value_parser = https_url)]
         public_url: String,
+    },
+    /// Print the completions of a program for a shell, to be saved where that looks for them.
+    Completions {
+        shell: Shell,
+        #[arg(value_enum, default_value = "venturedex")]
+        program: Program,
+    },
+    /// Write a man page for each program and each of their commands.
+    Manual {
+        /// The folder to write to; created if missing.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
     },
 }
 

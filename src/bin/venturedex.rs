@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use mcp::manifest;
 use venturedex::app;
 use venturedex::app::settings::{self, Cli, Command, ServeSettings};
-use venturedex::cli::{admin, doctor, query};
+use venturedex::cli::{admin, doctor, package_files, query};
 
 fn main() -> ExitCode {
     let cli = match Cli::read(std::env::args_os()) {
@@ -34,6 +34,14 @@ fn main() -> ExitCode {
         Command::Store { command } => admin::store(&cli.store, &command),
         Command::Query(options) => query::run(&options),
         Command::ServerJson { public_url } => exit(server_json(&public_url)),
+        Command::Completions { shell, program } => exit(
+            package_files::print_completions(shell, program)
+                .map_err(|error| format!("standard output: {error}").into()),
+        ),
+        Command::Manual { folder } => {
+            let place = |error| format!("{}: {error}", folder.display()).into();
+            exit(package_files::write_manual(&folder).map_err(place))
+        }
     }
 }
 

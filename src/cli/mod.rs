@@ -1,8 +1,9 @@
-//! Commands of the indexer and of the operator.
+//! Commands of the indexer and of the operator, and what packages have next to them.
 
 pub mod admin;
 pub mod doctor;
 pub mod indexer;
+pub mod package_files;
 pub mod query;
 mod table;
 pub(crate) mod version;

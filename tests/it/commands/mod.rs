@@ -4,4 +4,5 @@ pub mod backup;
 pub mod doctor;
 mod first_minute;
 mod operator;
+mod package_files;
 mod query;
