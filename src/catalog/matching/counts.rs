@@ -1,9 +1,11 @@
 //! How many investments of each firm meet conditions on rounds, counted through the inverted facets.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 use data::{Facet, Table};
 
+use crate::matching::model::{MatchWeights, WEIGHTS};
 use crate::{Catalog, Filter, Property, RowFilter};
 
 /// The investments of a firm that meet conditions.
@@ -21,9 +23,21 @@ pub struct FirmCounts {
     pub firms: Vec<FirmCount>,
     /// Investments of all firms.
     pub total: u64,
+    /// The evidence of each firm by [`WEIGHTS`], once it is known: equal for the life of the release.
+    evidence: OnceLock<Vec<f64>>,
 }
 
 impl FirmCounts {
+    /// The evidence of each firm, in their order: `all` are all investments by firm, `share` the share of them that count.
+    pub(crate) fn evidence(&self, weights: &MatchWeights, all: &[u32], share: f64) -> Cow<'_, [f64]> {
+        let of_firm = |firm: &FirmCount| weights.evidence(firm.investments, all[firm.firm as usize], share);
+        let of_all = || self.firms.iter().map(of_firm).collect();
+        match std::ptr::eq(weights, &*WEIGHTS) {
+            true => Cow::Borrowed(self.evidence.get_or_init(of_all).as_slice()),
+            false => Cow::Owned(of_all()),
+        }
+    }
+
     pub fn of(&self, firm: u32) -> Option<&FirmCount> {
         let index = self.firms.binary_search_by_key(&firm, |known| known.firm).ok()?;
         Some(&self.firms[index])
@@ -55,6 +69,7 @@ impl Catalog {
         let counted = (0..).zip(counts).filter(|(_, (investments, _))| *investments > 0);
         let firms: Vec<FirmCount> =
             counted.map(|(firm, (investments, latest))| FirmCount { firm, investments, latest }).collect();
-        FirmCounts { total: firms.iter().map(|firm| u64::from(firm.investments)).sum(), firms }
+        let total = firms.iter().map(|firm| u64::from(firm.investments)).sum();
+        FirmCounts { firms, total, evidence: OnceLock::new() }
     }
 }

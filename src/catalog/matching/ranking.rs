@@ -149,9 +149,9 @@ impl<'a> FirmRanking<'a> {
         let mut evidence = vec![0.0; firms];
         for condition in &self.conditions {
             for (weight, share, counts) in &condition.parts {
-                for firm in &counts.firms {
-                    let row = firm.firm as usize;
-                    evidence[row] += weight * self.weights.evidence(firm.investments, self.investments[row], *share);
+                let of_firms = counts.evidence(self.weights, &self.investments, *share);
+                for (firm, of_firm) in counts.firms.iter().zip(&*of_firms) {
+                    evidence[firm.firm as usize] += weight * of_firm;
                 }
             }
             let is_required = MatchReason::REQUIRED.contains(&condition.reason);

@@ -79,6 +79,7 @@ fn every_page_and_document_names_the_policies_and_the_contact_of_the_operator() 
         "/startups",
         "/people",
         "/leaderboard",
+        "/data",
         "/sectors",
         "/docs",
         "/docs/mcp",

@@ -72,3 +72,31 @@ fn the_map_stays_short() {
     let words: usize = prose.map(|line| line.split_whitespace().count()).sum();
     assert!(words <= MAX_WORDS, "ARCHITECTURE.md has {words} words");
 }
+
+/// The crates that a crate depends on, apart from tests, as its manifest names them.
+fn dependencies(name: &str) -> Vec<String> {
+    let manifest = fs::read_to_string(root().join("src").join(name).join("Cargo.toml")).unwrap();
+    let section = manifest.split("\n[").find(|section| section.starts_with("dependencies]")).unwrap_or_default();
+    let lines = section.lines().filter_map(|line| line.strip_prefix("venturedex-"));
+    lines.map(|line| line.split(['.', ' ', '=']).next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_crate_depends_on_those_above_it_and_on_none_that_it_must_not_know() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let table = map.split("| crate | for | must not know |").nth(1).unwrap().split("\n\n").next().unwrap();
+    let mut above: Vec<&str> = Vec::new();
+    for row in table.lines().filter(|line| line.starts_with("| `")) {
+        let [name, _, unknown] = row.trim_matches('|').split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        let name = name.trim().trim_matches('`');
+        let unknown: Vec<&str> = unknown.split('`').skip(1).step_by(2).collect();
+        let known = dependencies(name);
+        for other in &known {
+            assert!(above.contains(&other.as_str()), "`{name}` depends on `{other}`, which is not above it");
+            assert!(!unknown.contains(&other.as_str()), "`{name}` must not know `{other}`");
+        }
+        assert!(known.is_empty() == ["data", "platform"].contains(&name), "{name}: {known:?}");
+        above.push(name);
+    }
+    assert_eq!(above.len(), 12);
+}

@@ -120,6 +120,7 @@ fn request_all(server: &Server) {
         "/vcs",
         "/startups",
         "/people",
+        "/data",
         "/sectors",
         "/leaderboard",
         "/resolve",
