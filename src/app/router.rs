@@ -1,5 +1,6 @@
 //! The router: a table from paths to front ends, and the warp filter that reads bodies and waits.
 
+mod entry;
 mod gate;
 
 pub(crate) use gate::Gate;
@@ -210,7 +211,8 @@ impl Handler for Router {
 
     fn error_context(&self, path: &str) -> ErrorContext<'_> {
         let state = &self.front_ends.state;
-        error_context(path, &state.public_url, Some(state.releases.serving().version()), state.now())
+        let release = (!state.operator.access.is_private()).then(|| state.releases.serving().version());
+        error_context(path, &state.public_url, release, state.now())
     }
 }
 
@@ -229,11 +231,35 @@ impl FrontEnds {
     }
 
     fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
-        match AppRoute::of_request(request) {
-            AppRoute::Api => api::respond(&self.state, request).ok_or(()),
-            AppRoute::Mcp(_) | AppRoute::Bulk => Err(()),
-            route => Ok(self.site_response(self.respond_site(&route, request)?, request.id)),
+        let response = match AppRoute::of_request(request) {
+            AppRoute::Api => api::respond(&self.state, request).ok_or(())?,
+            AppRoute::Mcp(_) | AppRoute::Bulk => return Err(()),
+            route if self.is_closed(&route, request) => return Err(()),
+            route => {
+                let response = match self.count_page(&route, request) {
+                    Ok(()) => self.respond_site(&route, request)?,
+                    Err(refused) => *refused,
+                };
+                self.site_response(response, request.id)
+            }
+        };
+        Ok(self.keep_private(request, response))
+    }
+
+    /// Counts a page for its address; the error is the refusal.
+    fn count_page(&self, route: &AppRoute<'_>, request: &RequestParts<'_>) -> Result<(), Box<Response<Bytes>>> {
+        let state = self.state.as_ref();
+        let is_page = matches!(route, AppRoute::Page(_) | AppRoute::Static { is_page: true, .. });
+        if !(request.is_read() && is_page || sends_form(route, request)) {
+            return Ok(());
         }
+        if !state.auth.offers_pages() {
+            let detail = "this service has no pages; its API is below /api/v3, and the MCP endpoint is /api/mcp";
+            return Err(Box::new(error_response(state, request, &Problem::new(Code::UnknownRoute, detail))));
+        }
+        let address = state.client(request.peer, request.headers);
+        let admitted = state.auth.admit_page(address, state.now());
+        admitted.map_err(|wait| Box::new(site::too_many(self.page_request(request), wait).map(Bytes::from)))
     }
 
     /// Responds to everything except REST and MCP: health, static files, the docs, pages, errors.
@@ -241,14 +267,7 @@ impl FrontEnds {
         let state = self.state.as_ref();
         let page = self.page_request(request);
         let is_read = request.is_read();
-        let sends_form = *request.method == Method::POST && matches!(route, AppRoute::Page(page) if page.takes_forms());
-        let is_page = matches!(route, AppRoute::Page(_) | AppRoute::Static { is_page: true, .. });
-        if (is_read && is_page) || sends_form {
-            let address = state.client(request.peer, request.headers);
-            if let Err(wait) = state.auth.admit_page(address, state.now()) {
-                return Ok(site::too_many(page, wait).map(Bytes::from));
-            }
-        }
+        let sends_form = sends_form(route, request);
         if let (AppRoute::Unknown, Some(file)) =
             (route, state.well_known.answer(page.path, request.method, request.headers))
         {
@@ -298,9 +317,20 @@ impl FrontEnds {
         request: &RequestParts<'_>,
         body: impl Stream<Item = Result<B, warp::Error>> + Send + 'static,
     ) -> Response<Payload> {
-        let response = match AppRoute::parse(request.path) {
-            AppRoute::Api => return api::respond_later(&self.state, request, body).await,
-            AppRoute::Bulk => return bulk::respond(&self.state, request).await,
+        let route = AppRoute::parse(request.path);
+        if self.is_closed(&route, request) {
+            if let Err(refused) = self.admit(&route, request).await {
+                return self.keep_private(request, self.site_response(*refused, request.id)).map(Payload::Whole);
+            }
+            if !matches!(route, AppRoute::Bulk)
+                && let Ok(response) = self.respond_site(&route, request)
+            {
+                return self.keep_private(request, self.site_response(response, request.id)).map(Payload::Whole);
+            }
+        }
+        let response = match route {
+            AppRoute::Api => return self.keep_private(request, api::respond_later(&self.state, request, body).await),
+            AppRoute::Bulk => return self.keep_private(request, bulk::respond(&self.state, request).await),
             AppRoute::Mcp(path) => self.mcp.respond(path, request, body).await,
             AppRoute::Page(route) => {
                 let page = self.page_request(request);
@@ -323,12 +353,16 @@ impl FrontEnds {
             }
             _ => unreachable!("no other route waits"),
         };
-        response.map(Payload::Whole)
+        self.keep_private(request, response).map(Payload::Whole)
     }
 
     fn site_response(&self, response: Response<impl Into<Bytes>>, id: RequestId) -> Response<Bytes> {
         with_site_headers(response.map(Into::into), id, &self.state.public_url)
     }
+}
+
+fn sends_form(route: &AppRoute<'_>, request: &RequestParts<'_>) -> bool {
+    *request.method == Method::POST && matches!(route, AppRoute::Page(page) if page.takes_forms())
 }
 
 fn with_site_headers(mut response: Response<Bytes>, id: RequestId, public_url: &str) -> Response<Bytes> {

@@ -37,7 +37,7 @@ use release::{ActiveRelease, KeyError, ReleaseError, ReleaseEvent, ReleaseStore,
 use service::alerts::Alerts;
 use service::alerts::webhook::Networks;
 use service::well_known::{WellKnown, WellKnownError};
-use service::{Brand, Operator, State, VersionEnd};
+use service::{Brand, Operator, SignUp, State, VersionEnd};
 use transport::origin_policy::{Hosts, PublicUrlError};
 use transport::server::{run, stop_signals};
 use transport::telemetry::{AccessLog, LogFormat};
@@ -106,7 +106,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let bound = listener.local_addr()?;
     let stop = stop_signals()?;
 
-    let store = settings.releases()?;
+    let mut store = settings.releases()?;
+    store.needs_public_license = settings.needs_public_license(bound);
     check_limits(&settings, &store)?;
     if let Some(problem) = store.permission_problem() {
         tracing::warn!("--index: {problem}");
@@ -164,6 +165,12 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         Some(folder) => WellKnown::load(folder, is_own_path)?,
         None => WellKnown::default(),
     };
+    if settings.access.is_private() && settings.sign_up() == SignUp::Open {
+        tracing::warn!(
+            "--access {}: --sign-up is open, so that strangers can create an account and see everything; set it to invite or off",
+            settings.access
+        );
+    }
     if settings.is_unaware_of_proxies(bound) {
         tracing::warn!(
             "--public-url is https, so a proxy is in front of this server, but --trusted-proxies names none: all visitors \
@@ -174,6 +181,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let is_seen = settings.is_demo || io::stdout().is_terminal();
     let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && is_seen;
     let demo_key = is_tried.then(|| auth.add_demo_key(Tier::Free)).transpose().map_err(store_error)?;
+    let needs_key = mcp_needs_key(&settings);
     let limits = settings.limits(bound);
     let drain = limits.drain;
     // Empty until the server is ready.
@@ -182,11 +190,12 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let (base, owner) = (public_url.clone(), Arc::clone(&auth));
     // Builds the router once there is a release, and starts the threads that evaluate searches and send messages.
     let open = move |releases: Arc<ActiveRelease>| {
-        let greeting = greeting(&releases.current(), &base, demo_key.as_ref().map(ApiKey::reveal));
+        let greeting = greeting(&settings, &releases.current(), &base, demo_key.as_ref().map(ApiKey::reveal));
         let index = settings.releases().ok();
         if let Some(replica) = replica {
             releases.follow(replica);
         }
+        let sign_up = settings.sign_up();
         let networks = settings.webhooks.then_some(Networks { further: settings.webhook_networks });
         let alerts = Arc::new(Alerts::new(owner.cursor_secret(), networks));
         let state = Arc::new(State {
@@ -197,6 +206,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
             public_url: base.clone(),
             has_public_url: settings.public_url.is_some(),
             operator: Operator {
+                access: settings.access,
+                sign_up,
                 brand: Brand { name: settings.brand_name, color: settings.brand_color },
                 contact: settings.contact,
                 imprint_url: settings.imprint_url,
@@ -242,7 +253,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         // Waiting would not help, and would look like a service that lacks data.
         Err(error) if error.needs_restart() => return Err(error.into()),
         Err(error) => {
-            let (program, addresses) = (env!("CARGO_PKG_VERSION"), addresses(&public_url));
+            let (program, addresses) = (env!("CARGO_PKG_VERSION"), addresses(&public_url, needs_key));
             greet(&format!(
                 "VentureDex {program}, waiting for a release\n\n{addresses}\nThe page above says how to publish one. `venturedex \
                  demo` serves invented data.\n"
@@ -426,11 +437,16 @@ fn run_every(
     })
 }
 
-fn addresses(base: &str) -> String {
-    format!("  Pages  {base}/\n  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, no key required)\n")
+fn mcp_needs_key(settings: &ServeSettings) -> bool {
+    settings.access.is_private() || settings.mcp_daily_limit == 0
 }
 
-fn greeting(catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
+fn addresses(base: &str, needs_key: bool) -> String {
+    let key = if needs_key { "with a key" } else { "no key required" };
+    format!("  Pages  {base}/\n  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, {key})\n")
+}
+
+fn greeting(settings: &ServeSettings, catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
     let snapshot = catalog.snapshot();
     let Counts { firms, startups, funding_rounds: rounds, people, sectors, .. } = snapshot.counts();
     let title = if snapshot.title().is_empty() { String::new() } else { format!(": {}", snapshot.title()) };
@@ -442,12 +458,15 @@ fn greeting(catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
             "Try it with this key, which is valid for this run (100 requests a day):\n\n  curl -H 'Authorization: Bearer \
              {key}' '{base}/api/v3/vcs?{query}&limit=3'\n"
         )
+    } else if mcp_needs_key(settings) {
+        "Create an account and a key: venturedex account invite --email you@example.com, then venturedex key create …\n"
+            .to_owned()
     } else {
         let arguments = json!({ "query": name, "limit": 3 });
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": { "name": "search_vcs", "arguments": arguments } });
         let call = call.to_string().replace('\'', "'\\''");
-        let key = match catalog.is_bundled() {
+        let key = match catalog.is_bundled() && settings.sign_up() == SignUp::Open {
             true => format!("{base}/signup"),
             false => "venturedex account create --email you@example.com, then venturedex key create …".to_owned(),
         };
@@ -463,6 +482,6 @@ fn greeting(catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
     format!(
         "VentureDex {program}, snapshot {version}{title}\n{firms} firms, {startups} startups, {rounds} funding rounds, \
          {people} people, {reviews} reviews, {sectors} sectors\n\n{}\n{example}{next}",
-        addresses(base)
+        addresses(base, mcp_needs_key(settings))
     )
 }

@@ -43,7 +43,7 @@ use release::{KeyError, ReleaseError, ReleaseStore, TrustedKey};
 use service::brand::brand_name;
 use service::operator::review_url;
 use service::security_txt;
-use service::{BrandColor, BulkAccess, VersionEnd};
+use service::{Access, BrandColor, BulkAccess, SignUp, VersionEnd};
 use transport::origin::Origin;
 use transport::server::Limits;
 use transport::telemetry::LogFormat;
@@ -79,7 +79,7 @@ pub enum Command {
               value_parser = listen)]
         listen: SocketAddr,
     },
-    /// Create, list, verify and delete accounts, set their tiers and passwords, make operators, reset
+    /// Create, invite, list, verify and delete accounts, set their tiers and passwords, make operators, reset
     /// two-step sign-in. Works while the server runs.
     Account {
         #[command(flatten)]
@@ -215,6 +215,23 @@ pub struct AccountOption {
 
 #[derive(Debug, Subcommand)]
 pub enum AccountCommand {
+    /// Create an account, or take one that never had a password, and print the link by which its owner chooses the password and
+    /// proves the address. It is valid for seven days, once, and replaces an earlier one.
+    Invite {
+        /// The owner's e-mail address.
+        #[arg(long)]
+        email: Email,
+        /// The tier of a new account.
+        #[arg(long, default_value = "free", value_parser = one_of(&Tier::ALL, Tier::name))]
+        tier: Tier,
+        /// Public URL of the service, for the link.
+        #[arg(long, env = "VENTUREDEX_PUBLIC_URL", value_name = "URL", default_value = "http://127.0.0.1:8080",
+              value_parser = public_url)]
+        public_url: String,
+        /// Let the running server send the link by e-mail (its --smtp-url), in place of printing it.
+        #[arg(long)]
+        send: bool,
+    },
     /// Create a verified account.
     Create {
         /// The owner's e-mail address.
@@ -362,8 +379,22 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_KEEP_RELEASES", value_name = "NUMBER", default_value = "3",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=20))]
     pub keep_releases: u32,
-    /// Who may download the bulk files of releases (`indexer build --bulk`) below /data/: everybody, who sends an API key, or
-    /// nobody.
+    /// Who may see pages with their feeds, files and pictures, and use MCP: everybody; who sends an API key or is signed in;
+    /// or signed-in accounts, with keys for REST, MCP and bulk files. REST needs a key in any case.
+    #[arg(long, env = "VENTUREDEX_ACCESS", value_name = "ACCESS", default_value = "open",
+          value_parser = one_of(Access::ALL, Access::name))]
+    pub access: Access,
+    /// Who may create an account: everybody, who has a link of `venturedex account invite`, or nobody [default: open, with
+    /// restricted --access invite].
+    #[arg(long, env = "VENTUREDEX_SIGN_UP", value_name = "WHO", value_parser = one_of(SignUp::ALL, SignUp::name))]
+    pub sign_up: Option<SignUp>,
+    /// Whether other machines may be shown data whose license is not known to be public. Without it, a server beyond loopback
+    /// refuses such data, unless --access and --sign-up keep strangers out.
+    #[arg(long, env = "VENTUREDEX_MAY_PUBLISH", value_name = "ON|OFF", default_value = "off", value_parser = on_or_off(),
+          action = ArgAction::Set)]
+    pub may_publish: bool,
+    /// Who may download the bulk files of releases (`indexer build --bulk`) below /data/: everybody whom --access admits, who
+    /// sends an API key, or nobody.
     #[arg(long, env = "VENTUREDEX_BULK", value_name = "ACCESS", default_value = "open",
           value_parser = one_of(BulkAccess::ALL, BulkAccess::name))]
     pub bulk: BulkAccess,
@@ -415,21 +446,21 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_TRUSTED_PROXIES", value_name = "RANGES", value_delimiter = ',',
           value_parser = proxies)]
     pub trusted_proxies: Vec<IpRange>,
-    /// Daily MCP tool calls of each client address without a key.
+    /// Daily MCP tool calls of each client address without a key; with 0 a key is required.
     #[arg(long, env = "VENTUREDEX_MCP_DAILY_LIMIT", value_name = "CALLS", default_value = "100",
-          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=u32::MAX))]
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=u32::MAX))]
     pub mcp_daily_limit: u32,
     /// Named address ranges that share a daily limit of their own, for hosted assistants whose users share addresses:
     /// NAME=CALLS@RANGE+RANGE, separated by commas; the first that contains the address applies.
     #[arg(long, env = "VENTUREDEX_MCP_POOLS", value_name = "POOLS", value_delimiter = ',')]
     pub mcp_pools: Vec<ClientPool>,
-    /// Pages per minute for each client address.
+    /// Pages per minute for each client address; with 0 there are no pages.
     #[arg(long, env = "VENTUREDEX_PAGES_PER_MINUTE", value_name = "PAGES", default_value = "120",
-          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=u32::MAX))]
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=u32::MAX))]
     pub pages_per_minute: u32,
-    /// Sign-ups per hour for each client address; raise it if many people share an address.
+    /// Sign-ups per hour for each client address; raise it if many people share an address. With 0 nobody can sign up.
     #[arg(long, env = "VENTUREDEX_SIGN_UPS_PER_HOUR", value_name = "SIGN-UPS", default_value = "5",
-          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=u32::MAX))]
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=u32::MAX))]
     pub sign_ups_per_hour: u32,
     /// Maximum number of open connections; keep it below the process's limit of open files.
     #[arg(long, env = "VENTUREDEX_MAX_CONNECTIONS", value_name = "NUMBER", default_value = "4096",
@@ -540,6 +571,22 @@ impl ServeSettings {
 
     pub(crate) fn rate_limits(&self) -> RateLimitConfig {
         RateLimitConfig { pages_per_minute: self.pages_per_minute, sign_ups_per_hour: self.sign_ups_per_hour }
+    }
+
+    /// Who may create an account.
+    pub(crate) fn sign_up(&self) -> SignUp {
+        let by_access = if self.access.is_private() { SignUp::Invite } else { SignUp::Open };
+        match self.sign_up.unwrap_or(by_access) {
+            SignUp::Open if self.sign_ups_per_hour == 0 => SignUp::Off,
+            sign_up => sign_up,
+        }
+    }
+
+    /// True if a server that listens on `bound` would show its data to strangers on other machines, though the operator has not
+    /// said that it may be published.
+    pub(crate) fn needs_public_license(&self, bound: SocketAddr) -> bool {
+        let keeps_strangers_out = self.access.is_private() && self.sign_up() != SignUp::Open;
+        !bound.ip().is_loopback() && !keeps_strangers_out && !self.may_publish
     }
 
     /// True if a server that listens on `bound` must be behind a proxy, but none is configured.

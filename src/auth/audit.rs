@@ -67,6 +67,8 @@ vocabulary! {
         /// By an operator; otherwise it is a sign-up.
         AccountCreation = "account_creation",
         AccountVerification = "account_verification",
+        /// A link by which the owner of a new account chooses its password.
+        Invitation = "invitation",
         AccountDeletion = "account_deletion",
         AccountBlock = "account_block",
         AccountUnblock = "account_unblock",

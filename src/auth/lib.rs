@@ -79,7 +79,7 @@ pub use postgres::{PostgresInspection, PostgresSettings, PostgresStore, Postgres
 pub use rate_limits::{RateLimitConfig, RetryAfter};
 pub use service::accounts::{StartedSession, Visitor};
 pub use service::api_keys::{AccountUsage, KeyUsage, NewKey};
-pub use service::mails::link_mail;
+pub use service::mails::{invitation, invited_account, link_mail, request_invitation};
 pub(crate) use service::random;
 pub use service::sign_in_ticket::SignInTicket;
 pub use service::steady_time::{ClockJump, MonotonicClock};

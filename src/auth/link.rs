@@ -22,6 +22,10 @@ impl Purpose {
     }
 }
 
+/// Seconds for which an operator's invitation is valid: seven days. It is a link for [`Purpose::Reset`] of an account that has no
+/// password yet.
+pub const INVITATION_SECONDS: i64 = 7 * 86_400;
+
 /// The secret in a link, made like that of a session; valid in a URL.
 pub(crate) type LinkToken = SessionToken;
 

@@ -83,7 +83,7 @@ impl fmt::Display for RetryAfter {
 }
 
 pub(crate) struct RateLimit {
-    limit: u32,
+    pub(crate) limit: u32,
     counter: WindowCounter,
     denied: Counter,
 }

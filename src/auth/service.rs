@@ -301,6 +301,11 @@ impl AuthService {
         self.hasher.queue.usage()
     }
 
+    /// False if no pages at all are allowed.
+    pub fn offers_pages(&self) -> bool {
+        self.rate_limits.pages.limit > 0
+    }
+
     /// Counts a page requested by `address` at `now` (Unix seconds); an error if the pages per minute are exceeded.
     pub fn admit_page(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
         self.rate_limits.pages.take_here(Client::Address(address), now).map(drop)

@@ -20,6 +20,7 @@ pub mod formula;
 pub mod hex;
 pub mod identifier;
 pub mod import;
+pub mod license;
 pub mod meaning;
 pub mod model;
 pub mod name;

@@ -4,8 +4,8 @@
 use bytes::{Buf, Bytes};
 use futures_util::Stream;
 use http::header::{
-    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, VARY,
-    WWW_AUTHENTICATE,
+    ACCEPT, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER,
+    VARY, WWW_AUTHENTICATE,
 };
 use http::{Method, StatusCode};
 use serde_json::json;
@@ -22,7 +22,7 @@ use auth::quota::{Overloaded, Quota};
 use platform::metrics::panics;
 use transport::RequestParts;
 use transport::body::{self, BodyReadError};
-use transport::headers::{CommonHeaders, READS, preflight};
+use transport::headers::{CommonHeaders, READS, preflight, set};
 use transport::negotiation::{accepts_json, compress, has_content_type};
 use transport::origin_policy::OriginPolicy;
 use transport::problem::{Code, Problem, SLOW_DOWN_SECONDS};
@@ -30,12 +30,17 @@ use transport::static_asset::StaticAsset;
 
 const POST_ONLY: &str = "POST, OPTIONS";
 
+/// The path of the endpoint's metadata, by the rule of RFC 9728.
+const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource/api/mcp";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum McpPath {
     Endpoint,
     Manifest,
     Card,
     Index,
+    /// Metadata of the endpoint as a protected resource (RFC 9728), if it needs a key.
+    Resource,
 }
 
 impl McpPath {
@@ -45,6 +50,7 @@ impl McpPath {
             "/api/mcp/.well-known" => Self::Manifest,
             "/api/mcp/server-card" | "/.well-known/mcp/server-card.json" => Self::Card,
             "/.well-known/ai-catalog.json" => Self::Index,
+            "/.well-known/oauth-protected-resource" | RESOURCE_METADATA => Self::Resource,
             _ => return None,
         })
     }
@@ -55,6 +61,7 @@ impl McpPath {
             Self::Manifest => "/api/mcp/.well-known",
             Self::Card => "/api/mcp/server-card",
             Self::Index => "/.well-known/ai-catalog.json",
+            Self::Resource => RESOURCE_METADATA,
         }
     }
 }
@@ -96,12 +103,27 @@ impl McpEndpoint {
                 compress(&mut response, request.headers);
                 (response, quota)
             }
-            _ => (self.serve_document(path, request, &release), self.quota.admit(request, false).await.quota),
+            (path, method) => {
+                let Admission { quota, charge } = self.quota.admit(request, false).await;
+                let is_open = path == McpPath::Resource || method == Method::OPTIONS;
+                let response = match charge {
+                    Err(error) if self.quota.is_private() && !is_open => error_response(request, &error),
+                    _ => self.serve_document(path, request, &release),
+                };
+                (response, quota)
+            }
         };
         let (status, headers) = (response.status(), response.headers_mut());
         let now = self.quota.state.now();
         if status == StatusCode::UNAUTHORIZED {
-            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            let mut challenge = "Bearer".to_owned();
+            if self.quota.needs_key() {
+                challenge += &format!(" resource_metadata=\"{}{RESOURCE_METADATA}\"", self.quota.state.public_url);
+                if request.headers.contains_key(AUTHORIZATION) {
+                    challenge += ", error=\"invalid_token\"";
+                }
+            }
+            set(headers, WWW_AUTHENTICATE, &challenge);
         } else if status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         } else if status == StatusCode::TOO_MANY_REQUESTS {
@@ -130,6 +152,11 @@ impl McpEndpoint {
             McpPath::Manifest => answer(&self.manifest.manifest(release)),
             McpPath::Card => answer(self.manifest.card(request.headers)),
             McpPath::Index => answer(&self.manifest.index),
+            McpPath::Resource if self.quota.needs_key() => answer(&self.manifest.resource),
+            McpPath::Resource => {
+                let message = "this endpoint needs no key, so it has no metadata of a protected resource";
+                return error_response(request, &JsonRpcError::http(StatusCode::NOT_FOUND, "unknown_route", message));
+            }
         };
         let Some(mut response) = answered else { return method_not_allowed(request, path) };
         response.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
@@ -306,7 +333,9 @@ fn error_response(request: &RequestParts<'_>, error: &JsonRpcError) -> Response 
 fn method_not_allowed(request: &RequestParts<'_>, path: McpPath) -> Response {
     let (allowed, message) = match path {
         McpPath::Endpoint => (POST_ONLY, "send JSON-RPC messages with POST; /api/mcp/.well-known describes them"),
-        McpPath::Manifest | McpPath::Card | McpPath::Index => (READS, "the manifest is read with GET"),
+        McpPath::Manifest | McpPath::Card | McpPath::Index | McpPath::Resource => {
+            (READS, "the manifest is read with GET")
+        }
     };
     let error = JsonRpcError::http(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message);
     let mut response = error_response(request, &error);

@@ -34,6 +34,8 @@ pub(crate) struct McpManifest {
     typed_card: StaticAsset,
     /// The index of the host's cards, which crawlers look for.
     pub(crate) index: StaticAsset,
+    /// The metadata of a protected resource. It names no authorization server: keys come from the account page.
+    pub(crate) resource: StaticAsset,
 }
 
 pub(crate) const NAME: &str = "venturedex";
@@ -83,7 +85,7 @@ impl McpManifest {
             "endpoint": endpoint,
             "transport": "streamable-http",
             "protocolVersions": revisions,
-            "authentication": { "required": false },
+            "authentication": { "required": operator.access.is_private() || settings.calls_per_day == Some(0) },
             "capabilities": capabilities(),
             "remotes": remotes,
             "limits": {
@@ -118,6 +120,18 @@ impl McpManifest {
                 "url": format!("{endpoint}/server-card"),
             }],
         });
+        let mut resource = json!({
+            "resource": endpoint,
+            "resource_name": operator.brand.name.as_str(),
+            "bearer_methods_supported": ["header"],
+            "resource_documentation": format!("{base}/docs/keys"),
+        });
+        for (field, url) in [("resource_policy_uri", &operator.privacy_url), ("resource_tos_uri", &operator.terms_url)]
+        {
+            if let Some(url) = url {
+                resource[field] = url.as_str().into();
+            }
+        }
         let card = card.to_string();
         Self {
             manifest,
@@ -125,6 +139,7 @@ impl McpManifest {
             card: StaticAsset::new(JSON_TYPE, card.clone()),
             typed_card: StaticAsset::new(CARD_TYPE, card),
             index: StaticAsset::new(JSON_TYPE, index.to_string()),
+            resource: StaticAsset::new(JSON_TYPE, resource.to_string()),
         }
     }
 

@@ -39,10 +39,23 @@ pub(crate) struct Charge {
 }
 
 impl McpQuota {
+    /// True if strangers may not even read which tools there are.
+    pub(crate) fn is_private(&self) -> bool {
+        self.state.operator.access.is_private()
+    }
+
+    /// True if tool calls without a key are refused, except those of pools.
+    pub(crate) fn needs_key(&self) -> bool {
+        self.is_private() || self.daily_limit == 0
+    }
+
     /// Identifies the caller of a request and, if it is `charged`, counts it.
     pub(crate) async fn admit(&self, request: &RequestParts<'_>, charged: bool) -> Admission {
         let (today, access) = (self.state.today(), &self.state.auth);
         let subject = match self.subject(request).await {
+            Ok(QuotaSubject::Client(_, 0)) if charged => {
+                return Admission { quota: Quota::zero(today), charge: Err(self.key_missing()) };
+            }
             Ok(subject) => subject,
             Err(error) => return Admission { quota: Quota::zero(today), charge: Err(error) },
         };
@@ -93,6 +106,7 @@ impl McpQuota {
                 request.trace.set_tier(caller.tier);
                 return Ok(QuotaSubject::Key(caller));
             }
+            Ok(None) if self.is_private() => return Err(self.key_missing()),
             Ok(None) => {}
             Err(error) => {
                 self.state.auth.audit_rejected_key(error, || self.state.origin(request));
@@ -103,6 +117,12 @@ impl McpQuota {
             Some(pool) => QuotaSubject::Client(pool.client(), pool.daily_limit),
             None => QuotaSubject::Client(Client::Address(address), self.daily_limit),
         })
+    }
+
+    fn key_missing(&self) -> JsonRpcError {
+        let base = &self.state.public_url;
+        let detail = format!("a key is required: create one at {base}/account and send `Authorization: Bearer <key>`");
+        Problem::new(Code::MissingApiKey, detail).into()
     }
 
     fn exceeded(&self, quota: &Quota, used_by_others: &str, subject: &QuotaSubject) -> JsonRpcError {

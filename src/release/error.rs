@@ -39,6 +39,11 @@ pub enum ReleaseError {
          signature with --trust-key"
     )]
     Untrusted { version: SnapshotVersion, reason: &'static str },
+    #[error(
+        "release {version} has the license `{license}`, which is not known to permit that everybody sees the data, and --listen lets \
+         other machines connect: restrict who may see it with --access accounts, or set --may-publish on if you may publish it"
+    )]
+    NotPublic { version: SnapshotVersion, license: String },
     #[error("another indexer is working on {}: try again when it has finished", index.display())]
     Busy { index: PathBuf },
     #[error("{table}: {error}")]
@@ -95,9 +100,10 @@ impl ReleaseError {
         matches!(self, Self::Io { error, .. } if remedy(error).is_some())
     }
 
-    /// True if waiting for another release would not help: the process must be started with other limits.
+    /// True if waiting for another release would not help: the process must be started with other limits or settings.
     pub fn needs_restart(&self) -> bool {
-        matches!(self, Self::Bundled(_) | Self::NothingGood { is_exhausted: true, .. }) || self.is_exhausted()
+        matches!(self, Self::Bundled(_) | Self::NotPublic { .. } | Self::NothingGood { is_exhausted: true, .. })
+            || self.is_exhausted()
     }
 
     /// The error for a release with an archive that cannot be opened.

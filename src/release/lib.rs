@@ -79,6 +79,8 @@ pub struct ReleaseStore {
     pub trusted: Option<TrustedKey>,
     /// Opens the bulk files of releases, too, to be served.
     pub has_bulk_files: bool,
+    /// Refuses to serve data whose license, or that of one of its sources, is not known to be public.
+    pub needs_public_license: bool,
     /// Records larger than this, in bytes, stay on disk when a release is opened.
     max_records_in_memory: u64,
 }
@@ -100,6 +102,7 @@ impl ReleaseStore {
             is_optional: false,
             trusted: None,
             has_bulk_files: false,
+            needs_public_license: false,
             max_records_in_memory: open::MAX_RECORDS_IN_MEMORY,
         }
     }

@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::iter::once;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +25,8 @@ use catalog::{
     row_changes,
 };
 use data::archive::AlignedBytes;
+use data::import::provenance::Source;
+use data::license::is_public;
 use data::parallel::all_in_parallel;
 use data::vocabulary::Vocabulary;
 use data::{
@@ -103,6 +106,7 @@ impl ReleaseStore {
 
     /// Verifies and opens a release and runs typical queries on it. May take seconds: call it off the runtime.
     pub(crate) fn open_catalog(&self, version: SnapshotVersion) -> ReleaseResult<Catalog> {
+        self.check_license(&self.manifest(version)?)?;
         let release = self.open(version)?;
         release.smoke_test()?;
         self.with_files(release)
@@ -111,6 +115,7 @@ impl ReleaseStore {
     /// Like [`Self::open_catalog`], for a server that serves nothing yet: slow checks are left to [`Self::verify`].
     pub(crate) fn open_at_once(&self, version: SnapshotVersion) -> ReleaseResult<Catalog> {
         let (folder, manifest) = (self.release_folder(version), self.manifest(version)?);
+        self.check_license(&manifest)?;
         let release = open_unchecked(&folder, manifest, self.max_records_in_memory, &|_| {})?;
         if release.catalog.snapshot().is_checked() {
             release.smoke_test()?;
@@ -131,9 +136,26 @@ impl ReleaseStore {
     /// The catalog to serve if no release is named; `newest` is the newest one available.
     pub(crate) fn unpublished(&self, newest: Option<SnapshotVersion>) -> ReleaseResult<Catalog> {
         match newest {
-            None if self.is_optional => Ok(bundled()?),
+            None if self.is_optional => {
+                let catalog = bundled()?;
+                self.check_licenses(catalog.version(), catalog.snapshot().license(), catalog.snapshot().sources())?;
+                Ok(catalog)
+            }
             // Where the releases are published.
             _ => Err(ReleaseError::NoneActive { index: self.origin.as_ref().unwrap_or(&self.index).clone(), newest }),
+        }
+    }
+
+    /// [`ReleaseError::NotPublic`] if the data must be public and its license is not known to be.
+    pub fn check_license(&self, manifest: &Manifest) -> ReleaseResult<()> {
+        self.check_licenses(manifest.version, &manifest.license, &manifest.sources)
+    }
+
+    fn check_licenses(&self, version: SnapshotVersion, license: &str, sources: &[Source]) -> ReleaseResult<()> {
+        let mut all = once(license).chain(sources.iter().map(|source| source.license.as_str()));
+        match all.find(|license| self.needs_public_license && !is_public(license)) {
+            Some(license) => Err(ReleaseError::NotPublic { version, license: license.to_owned() }),
+            None => Ok(()),
         }
     }
 

@@ -100,6 +100,10 @@ impl Starting {
         let stamps = stamps(&self.releases, current);
         let versions = self.releases.versions().unwrap_or_default();
         let (mut rejections, mut is_exhausted) = (Vec::new(), false);
+        // An older release in its place would hide that the setting is wrong.
+        if let Some(manifest) = current.and_then(|current| self.releases.manifest(current).ok()) {
+            self.releases.check_license(&manifest)?;
+        }
         let candidates: Vec<SnapshotVersion> = match &named {
             Ok(None) => Vec::new(),
             Ok(Some(named)) => once(*named).chain(versions.iter().copied().filter(|version| version < named)).collect(),

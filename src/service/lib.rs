@@ -2,6 +2,7 @@
 //! and the operator's name, contact and color.
 #![warn(unreachable_pub)]
 
+pub mod access;
 pub mod alerts;
 pub mod brand;
 pub mod bulk;
@@ -11,6 +12,7 @@ pub mod state;
 pub mod version_end;
 pub mod well_known;
 
+pub use access::{Access, SignUp};
 pub use brand::{Brand, BrandColor};
 pub use bulk::BulkAccess;
 pub use operator::Operator;

@@ -1,12 +1,14 @@
 use http::Uri;
 
-use crate::{Brand, VersionEnd};
+use crate::{Access, Brand, SignUp, VersionEnd};
 
 const SLUG: &str = "{slug}";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operator {
     pub brand: Brand,
+    pub access: Access,
+    pub sign_up: SignUp,
     /// Contact for reports of vulnerabilities and for privacy questions, as a `mailto:` or `https:` URL.
     pub contact: Option<String>,
     /// Legal notice of the pages, an `https:` URL.

@@ -59,8 +59,11 @@ pub(crate) const FILES: &[SiteEntry] = &[
     (
         "/robots.txt",
         StaticEntry::File(|context| {
-            let rules = include_str!("assets/robots.txt");
-            StaticAsset::new("text/plain; charset=utf-8", format!("{rules}\nSitemap: {}/sitemap.xml\n", context.base))
+            let rules = match context.operator.access.is_private() {
+                true => "User-agent: *\nDisallow: /\n".to_owned(),
+                false => format!("{}\nSitemap: {}/sitemap.xml\n", include_str!("assets/robots.txt"), context.base),
+            };
+            StaticAsset::new("text/plain; charset=utf-8", rules)
         }),
     ),
     (

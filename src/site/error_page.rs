@@ -4,13 +4,13 @@ use askama::Template;
 use http::StatusCode;
 use thiserror::Error;
 
-use crate::format;
-use crate::layout::PageLayout;
+use crate::layout::{PageLayout, is_stranger};
+use crate::{PageRequest, format};
 use auth::quota::BatchRefused;
 use auth::{AccountError, RetryAfter};
 use catalog::{Catalog, ParameterError};
 use data::Table;
-use service::Operator;
+use service::{Operator, SignUp};
 
 #[derive(Debug, Error)]
 pub(crate) enum PageError {
@@ -32,6 +32,8 @@ pub(crate) enum PageError {
          again and send the form from there."
     )]
     ForeignForm,
+    #[error("{}", .0.refusal())]
+    SignUpClosed(SignUp),
     #[error("{1}")]
     UnreadableForm(StatusCode, &'static str),
     #[error("too many requests from this address: {0}")]
@@ -78,7 +80,18 @@ impl PageError {
         }
     }
 
-    pub(crate) fn page(&self, catalog: &Catalog, path: &str, operator: &Operator) -> (StatusCode, String) {
+    pub(crate) fn page(&self, catalog: &Catalog, request: PageRequest<'_>) -> (StatusCode, String) {
+        self.page_for(catalog, request.path, &request.state.operator, is_stranger(request))
+    }
+
+    /// The page for a stranger of a private service says nothing of the data.
+    pub(crate) fn page_for(
+        &self,
+        catalog: &Catalog,
+        path: &str,
+        operator: &Operator,
+        is_stranger: bool,
+    ) -> (StatusCode, String) {
         let (status, heading) = self.status_and_heading();
         let detail = self.detail(path);
         let mut suggestions = Vec::new();
@@ -88,7 +101,11 @@ impl PageError {
             suggestions.extend(rows.map(|row| name_and_path(catalog, *table, row)));
         }
         let errors = if let Self::InvalidQuery(errors) = self { errors.as_slice() } else { &[] };
-        let layout = PageLayout::new(catalog.snapshot(), &heading, &detail, path).not_indexed().with_operator(operator);
+        let mut layout =
+            PageLayout::new(catalog.snapshot(), &heading, &detail, path).not_indexed().with_operator(operator);
+        if is_stranger {
+            (layout.release, layout.is_closed) = (None, true);
+        }
         let page = ErrorPage { layout, status: status.as_u16(), errors, suggestions };
         let minimal = |_| format!("<!doctype html>\n<title>{status}</title>\n<h1>{status}</h1>\n");
         (status, page.render().unwrap_or_else(minimal))
@@ -103,6 +120,8 @@ impl PageError {
             Self::Moved(..) => (StatusCode::MOVED_PERMANENTLY, "Moved"),
             Self::UnknownPage => (StatusCode::NOT_FOUND, "Page not found"),
             Self::InvalidQuery(_) => (StatusCode::BAD_REQUEST, "Invalid filters"),
+            Self::SignUpClosed(SignUp::Invite) => (StatusCode::FORBIDDEN, "Sign-up by invitation"),
+            Self::SignUpClosed(_) => (StatusCode::FORBIDDEN, "No sign-up"),
             Self::ForeignForm => (StatusCode::FORBIDDEN, "Form rejected"),
             Self::UnreadableForm(status, _) => (*status, "Unreadable form"),
             Self::RateLimited(_) => (StatusCode::TOO_MANY_REQUESTS, "Too many requests"),

@@ -7,13 +7,15 @@ use once_cell::sync::Lazy;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::account::cookie;
 use crate::error_page::path_of;
 use crate::lists::{list_path, nouns};
 use crate::twin::TwinFormat;
 use crate::{PAGES, PageRequest, assets, format, linked_data};
+use auth::session::SessionToken;
 use catalog::Catalog;
 use data::{Snapshot, Table};
-use service::{Brand, BrandColor, Operator, State};
+use service::{Brand, BrandColor, Operator, SignUp, State};
 
 pub const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; \
                               connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
@@ -39,6 +41,10 @@ pub(crate) struct PageLayout {
     pub brand: String,
     /// The operator's color, part of the URL of the style sheet.
     pub color: Option<BrandColor>,
+    /// True if everybody can create an account.
+    pub offers_sign_up: bool,
+    /// True for a stranger of a private service, to whom no other page is open.
+    pub is_closed: bool,
     /// Links to the operator's terms and contact: URL and name.
     pub operator: Vec<(String, &'static str)>,
     /// The canonical URL, if there is one. Other URLs of the page have filters or page numbers.
@@ -92,7 +98,13 @@ impl PageLayout {
 
     pub(crate) fn with_operator(self, operator: &Operator) -> Self {
         let Brand { name, color } = &operator.brand;
-        Self { brand: name.to_string(), color: *color, operator: operator.links(), ..self }
+        let offers_sign_up = operator.sign_up == SignUp::Open;
+        Self { brand: name.to_string(), color: *color, operator: operator.links(), offers_sign_up, ..self }
+    }
+
+    /// Leaves out links to pages that a stranger of a private service cannot open.
+    pub(crate) fn closed_to(self, request: PageRequest<'_>) -> Self {
+        Self { is_closed: is_stranger(request), ..self }
     }
 
     /// Sets the canonical URL to the page's own path, and the name, the color and the links of the operator.
@@ -144,6 +156,11 @@ impl PageLayout {
     pub(crate) fn asset_version(&self) -> String {
         asset_version(self.color)
     }
+}
+
+/// True if the service is private, and the request has no session.
+pub(crate) fn is_stranger(request: PageRequest<'_>) -> bool {
+    request.state.operator.access.is_private() && cookie::find::<SessionToken>(request, cookie::SESSION).is_none()
 }
 
 /// The version query of asset URLs, which depends on the operator's color. The content at such a URL never changes.

@@ -62,11 +62,12 @@ use http::header::{CONTENT_TYPE, ETAG};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use xxhash_rust::xxh3::xxh3_128;
 
+pub use crate::account::{is_signed_in, sign_in_to_return};
 use crate::error_page::PageError;
 use crate::layout::{CSP, HTML};
 pub(crate) use crate::routes::PathValues;
 use crate::routes::{PageHandler, PageRow, list, page, raw};
-pub use crate::routes::{PageRoute, public_paths};
+pub use crate::routes::{PageRoute, all_paths, public_paths};
 use crate::theme::Theme;
 use crate::twin::{TwinFormat, TwinSubject};
 use ::data::Table;
@@ -147,8 +148,9 @@ pub(crate) const PAGES: &[PageRow] = &[
         .with_batch(resolve::MAX_BYTES, |request, form, address| Box::pin(resolve::answer(request, form, address))),
     raw("/suggest", |catalog, request, _| Ok(home::suggest(catalog, request))),
     raw("/suggest/opensearch", |catalog, request, _| Ok(home::suggest_to_browser(catalog, request))),
-    raw("/alerts/{token}.atom", alert_feed::respond),
-    raw("/alerts/{token}.json", alert_feed::respond),
+    // Their addresses are secrets.
+    raw("/alerts/{token}.atom", alert_feed::respond).open(),
+    raw("/alerts/{token}.json", alert_feed::respond).open(),
     raw("/sitemap.xml", sitemap::respond),
     raw("/sitemap-{number}.xml", sitemap::respond).labelled("/sitemap.xml"),
 ];
@@ -268,7 +270,7 @@ fn see_other(path: &str, caching: Caching) -> Response<Vec<u8>> {
 }
 
 fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
-    let (status, html) = error.page(catalog, request.path, &request.state.operator);
+    let (status, html) = error.page(catalog, request);
     if let Some(cause) = error.cause() {
         request.trace.set_failure(&cause);
     }

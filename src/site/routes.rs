@@ -47,6 +47,8 @@ pub(crate) struct PageRow {
     /// True if the form may contain a file, or the records of a list.
     takes_files: bool,
     is_cached: bool,
+    /// True if a private service answers it without a session or a key.
+    is_open: bool,
     pub(crate) menu: Option<&'static str>,
     pub(crate) footer: Option<&'static str>,
     pub(crate) is_in_sitemap: bool,
@@ -62,6 +64,7 @@ const fn row(path: &'static str, get: Option<PageHandler>) -> PageRow {
         max_form: MAX_BYTES,
         takes_files: false,
         is_cached: false,
+        is_open: false,
         menu: None,
         footer: None,
         is_in_sitemap: false,
@@ -111,6 +114,11 @@ impl PageRow {
     /// Caches the page, which depends only on release, path, query and theme, not on which other releases are loaded.
     pub(crate) const fn cached(self) -> Self {
         Self { is_cached: true, ..self }
+    }
+
+    /// Lets strangers open the page of a private service, as they must to sign in.
+    pub(crate) const fn open(self) -> Self {
+        Self { is_open: true, ..self }
     }
 
     pub(crate) const fn in_menu(self, name: &'static str) -> Self {
@@ -168,6 +176,11 @@ impl<'a> PageRoute<'a> {
         self.row.get.is_some()
     }
 
+    /// True if a private service answers it without a session or a key.
+    pub fn is_open(self) -> bool {
+        self.twin.is_none() && self.row.is_open
+    }
+
     pub fn takes_forms(self) -> bool {
         self.twin.is_none() && self.row.post.is_some()
     }
@@ -198,6 +211,11 @@ impl<'a> PageRoute<'a> {
     pub(crate) fn handler(self, is_form: bool) -> Option<PageHandler> {
         if is_form { self.row.post } else { self.row.get }
     }
+}
+
+/// The paths of all pages with their placeholders, each with true if it has twins.
+pub fn all_paths() -> impl Iterator<Item = (&'static str, bool)> {
+    rows().map(|row| (row.path, row.twins.is_some()))
 }
 
 /// The paths of the pages that anybody reads by GET, with their placeholders.

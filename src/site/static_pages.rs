@@ -147,6 +147,11 @@ impl StaticPages {
         Self::paths().position(|known| known == path)
     }
 
+    /// True if a private service shows the entry to strangers: files without data, and the privacy page.
+    pub fn is_open(position: usize) -> bool {
+        position >= docs::pages().count() || Self::path(position) == "/docs/privacy"
+    }
+
     /// The response for the entry at a [position](Self::position); `None` if the method is not GET, HEAD or OPTIONS.
     pub fn answer(&self, position: usize, method: &Method, request: PageRequest<'_>) -> Option<Response<Bytes>> {
         let catalog = request.state.releases.current();
@@ -262,7 +267,7 @@ mod tests {
         let catalog = catalog::bundled().unwrap();
         let pages = StaticPages::with_entries("https://example.org", &catalog, ENTRIES.iter());
         let error = pages.asset(0, &catalog, Theme::System).err().unwrap();
-        let (status, page) = error.page(&catalog, "/docs/broken", &Operator::default());
+        let (status, page) = error.page_for(&catalog, "/docs/broken", &Operator::default(), false);
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(page.contains("<h1>"), "{page}");
         let asset = pages.asset(0, &catalog, Theme::System).ok().unwrap();

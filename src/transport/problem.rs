@@ -86,7 +86,8 @@ codes! {
          another.";
     AccountRequired => "account_required", 403, "Account required",
         "Saved searches, lists and alerts are those of the key's account. A key that the server prints at its start \
-         has none: send a key that you created on your account page.";
+         has none: send a key that you created on your account page. A private service may show its pages to signed-in \
+         accounts only.";
     NotFound => "not_found", 404, "Not found",
         "No record of the snapshot has this slug. `did_you_mean` has the most similar slugs.";
     UnknownRoute => "unknown_route", 404, "Unknown path",

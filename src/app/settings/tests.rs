@@ -91,9 +91,11 @@ fn an_error_names_the_setting_and_an_accepted_value() {
         (["--trusted-proxies", "128.0.0.0/1"], "--trusted-proxies", "name the proxies' addresses"),
         (["--trusted-proxies", "2000::/3"], "--trusted-proxies", "name the proxies' addresses"),
         (["--trusted-proxies", "10.0.0.1/8"], "--trusted-proxies: `10.0.0.1/8`", "did you mean 10.0.0.0/8?"),
-        (["--mcp-daily-limit", "many"], "--mcp-daily-limit: `many`", "a whole number from 1"),
-        (["--pages-per-minute", "0"], "--pages-per-minute: `0`", "a whole number from 1"),
-        (["--sign-ups-per-hour", "-5"], "--sign-ups-per-hour: `-5`", "a whole number from 1"),
+        (["--mcp-daily-limit", "many"], "--mcp-daily-limit: `many`", "a whole number from 0"),
+        (["--pages-per-minute", "-1"], "--pages-per-minute: `-1`", "a whole number from 0"),
+        (["--sign-ups-per-hour", "-5"], "--sign-ups-per-hour: `-5`", "a whole number from 0"),
+        (["--access", "private"], "--access", "open, key, accounts"),
+        (["--sign-up", "closed"], "--sign-up", "open, invite, off"),
         (["--max-connections", "0"], "--max-connections: `0`", "from 1 to 1000000"),
         (["--keep-releases", "21"], "--keep-releases: `21`", "from 0 to 20"),
         (["--poll-interval", "0"], "--poll-interval: `0`", "from 20 to 1000"),
@@ -126,6 +128,36 @@ fn rate_limits_are_settings() {
     assert_eq!(settings(&[]).rate_limits(), RateLimitConfig { pages_per_minute: 120, sign_ups_per_hour: 5 });
     let more = settings(&["--pages-per-minute", "600", "--sign-ups-per-hour", "50"]).rate_limits();
     assert_eq!(more, RateLimitConfig { pages_per_minute: 600, sign_ups_per_hour: 50 });
+}
+
+#[test]
+fn strangers_sign_up_only_if_the_operator_lets_them() {
+    let sign_up = |words: &[&str]| settings(words).sign_up();
+    assert_eq!(sign_up(&[]), SignUp::Open);
+    for access in ["key", "accounts"] {
+        assert_eq!(sign_up(&["--access", access]), SignUp::Invite);
+        assert_eq!(sign_up(&["--access", access, "--sign-up", "open"]), SignUp::Open);
+        assert_eq!(sign_up(&["--access", access, "--sign-up", "off"]), SignUp::Off);
+    }
+    assert_eq!(sign_up(&["--sign-ups-per-hour", "0"]), SignUp::Off);
+    assert_eq!(sign_up(&["--sign-ups-per-hour", "0", "--sign-up", "invite"]), SignUp::Invite);
+}
+
+#[test]
+fn data_must_be_public_if_strangers_on_other_machines_could_see_it() {
+    let (loopback, public) = ("127.0.0.1:8080".parse().unwrap(), "0.0.0.0:8080".parse().unwrap());
+    for (words, is_needed) in [
+        (&[][..], true),
+        (&["--access", "key"], false),
+        (&["--access", "accounts", "--sign-up", "off"], false),
+        (&["--access", "accounts", "--sign-up", "open"], true),
+        (&["--sign-up", "off"], true),
+        (&["--may-publish", "on"], false),
+    ] {
+        let settings = settings(words);
+        assert_eq!(settings.needs_public_license(public), is_needed, "{words:?}");
+        assert!(!settings.needs_public_license(loopback), "{words:?}");
+    }
 }
 
 #[test]

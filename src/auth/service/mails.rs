@@ -4,12 +4,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::thread::Thread;
 
-use crate::account::{Account, Email};
+use crate::account::{Account, AccountId, Email};
 use crate::audit::{self, AuditEntry, AuditEvent};
-use crate::link::{LinkDigest, LinkToken, Purpose};
+use crate::link::{INVITATION_SECONDS, LinkDigest, LinkToken, Purpose};
 use crate::mail::Mail;
 use crate::password::Password;
 use crate::password::line::EnteredBy;
+use crate::quota::Tier;
 use crate::service::second_factor::PendingSignIn;
 use crate::watch::DueLink;
 use crate::{AccountError, AccountResult, AuthService, StartedSession, Store, StoreError, StoreResult};
@@ -131,7 +132,7 @@ impl AuthService {
     }
 
     /// Sets the password of a link's account, ends all its sessions and, unless it `keeps_keys`, revokes its keys. The account is
-    /// verified then: its owner has read the e-mail. [`AccountError::NoSuchLink`].
+    /// verified then: its owner has got the link. [`AccountError::NoSuchLink`].
     pub async fn reset_by_link(
         self: &Arc<Self>,
         token: &str,
@@ -161,14 +162,40 @@ fn parse_link(token: &str) -> AccountResult<LinkDigest> {
     token.parse::<LinkToken>().map(|token| token.digest()).map_err(|_| AccountError::NoSuchLink)
 }
 
+/// The account to invite: a new one, or one of the address that never had a password. [`StoreError::AccountExists`].
+pub fn invited_account(store: &dyn Store, email: &Email, tier: Tier, now: i64) -> StoreResult<Account> {
+    match store.create_account(email, tier, None, now) {
+        Err(StoreError::AccountExists(_)) if is_invited(store, email)? => store.account(email),
+        created => created,
+    }
+}
+
+fn is_invited(store: &dyn Store, email: &Email) -> StoreResult<bool> {
+    Ok(store.credentials(email)?.password.is_none())
+}
+
+/// Makes an invitation in place of an earlier one, and returns its address below `url`.
+pub fn invitation(store: &dyn Store, account: AccountId, url: &str, now: i64) -> StoreResult<String> {
+    let token = LinkToken::generate()?;
+    store.add_link(account, Purpose::Reset, &token.digest(), now.saturating_add(INVITATION_SECONDS))?;
+    Ok(format!("{url}/invitation?token={}", token.reveal()))
+}
+
+/// Lets a server send the invitation by e-mail.
+pub fn request_invitation(store: &dyn Store, email: &Email, now: i64) -> StoreResult<()> {
+    store.request_link(email, Purpose::Reset, now.saturating_add(INVITATION_SECONDS), now)
+}
+
 /// Makes the due link, in place of an earlier one, and its e-mail. `None` if it is no longer needed.
 pub fn link_mail(store: &dyn Store, due: &DueLink, service: &str, url: &str, now: i64) -> StoreResult<Option<Mail>> {
     let DueLink { ref account, purpose, .. } = *due;
     if purpose == Purpose::Verification && account.verified_at.is_some() {
         return Ok(None);
     }
+    let is_invitation = purpose == Purpose::Reset && is_invited(store, &account.email)?;
+    let seconds = if is_invitation { INVITATION_SECONDS } else { purpose.seconds() };
     let token = LinkToken::generate()?;
-    match store.add_link(account.id, purpose, &token.digest(), now.saturating_add(purpose.seconds())) {
+    match store.add_link(account.id, purpose, &token.digest(), now.saturating_add(seconds)) {
         Err(StoreError::AccountGone) => return Ok(None),
         added => added?,
     }
@@ -180,6 +207,14 @@ pub fn link_mail(store: &dyn Store, due: &DueLink, service: &str, url: &str, now
                 "Hello,\n\nsomebody signed up for {service} with this address. If it was you, open this link within 24 \
                  hours to verify the address:\n\n{url}/verify?token={token}\n\nIf it was not you, ignore this \
                  message: the account stays unverified.\n"
+            ),
+        ),
+        Purpose::Reset if is_invitation => (
+            "Your account",
+            format!(
+                "Hello,\n\nthe operator of {service} has created an account for this address. Open this link within seven days to \
+                 choose its password:\n\n{url}/invitation?token={token}\n\nIf you do not want the account, ignore this message: \
+                 without a password nobody can sign in.\n"
             ),
         ),
         Purpose::Reset => (

@@ -1,13 +1,14 @@
 use serde::Serialize;
 
-use super::print::{note, print_json, print_records};
+use super::print::{note, print, print_json, print_records};
 use super::{AdminError, CommandContext, find_account, line_from_stdin};
 use crate::app::settings::{AccountCommand, AccountOption};
-use auth::Store;
 use auth::account::{Account, AccountId, Email};
 use auth::audit::{AuditEntry, AuditEvent};
+use auth::link::INVITATION_SECONDS;
 use auth::password::Password;
 use auth::password::hash::PasswordHash;
+use auth::{Store, invitation, invited_account, request_invitation};
 use data::rfc3339;
 use platform::clock::now;
 
@@ -27,6 +28,31 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
                 message += "\nits owner can sign in after a password is set: venturedex account set-password --help";
             }
             (Some(AuditEvent::AccountCreation), account, message)
+        }
+        AccountCommand::Invite { email, tier, public_url, send } => {
+            let (account, now) = (invited_account(store, &email, tier, now())?, now());
+            let days = INVITATION_SECONDS / 86_400;
+            let link = if send {
+                request_invitation(store, &email, now)?;
+                None
+            } else {
+                Some(invitation(store, account.id, &public_url, now)?)
+            };
+            context.audit(AuditEntry::new(AuditEvent::Invitation, Some(account.id)));
+            if json {
+                return print_json(&Invited { link, account: ListedAccount::from_account(&account) });
+            }
+            note(&describe("invited", &account));
+            return match link {
+                Some(link) => {
+                    note(&format!("send its owner this link, which is valid once, for {days} days:"));
+                    print(&link)
+                }
+                None => {
+                    note(&format!("a server with --smtp-url sends the link, which is valid once, for {days} days"));
+                    Ok(())
+                }
+            };
         }
         AccountCommand::Verify(AccountOption { email }) => {
             let account = store.verify_account(find_account(store, &email)?.id, now())?;
@@ -154,6 +180,14 @@ fn describe(verb: &str, account: &Account) -> String {
     let Account { id: AccountId(id), email, tier, active_keys, .. } = account;
     let (requests, keys) = (or_unlimited(tier.daily_limit()), or_unlimited(tier.keys()));
     format!("{verb} account {id} {email}: {tier}, {requests} requests per day and key, {active_keys} of {keys} keys")
+}
+
+#[derive(Serialize)]
+struct Invited<'a> {
+    /// `None` if a server sends it.
+    link: Option<String>,
+    #[serde(flatten)]
+    account: ListedAccount<'a>,
 }
 
 #[derive(Serialize)]

@@ -75,6 +75,17 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
         Ok(versions) => versions,
         Err(error) => return failed("index.current", &error, "run the doctor as the user of the server", findings),
     };
+    let mut public = releases.clone();
+    public.needs_public_license = settings.needs_public_license(settings.listen);
+    if let Ok(manifest) = releases.manifest(current) {
+        match public.check_license(&manifest) {
+            Ok(()) => findings.ok("index.license", format!("the license of the data: {}", manifest.license)),
+            Err(error) => {
+                let remedy = "set --access and --sign-up, or --may-publish on if you may publish the data";
+                findings.problem("index.license", error.to_string(), remedy);
+            }
+        }
+    }
     match open(&releases, current) {
         Ok(Release { manifest, catalog }) => {
             let (size, program) = (format::size(manifest.bytes("")), &manifest.program);

@@ -12,6 +12,7 @@ use crate::app::settings::{ServeSettings, unknown_variables};
 use crate::cli::doctor::finding::Findings;
 use crate::cli::doctor::machine;
 use auth::quota::IpRange;
+use service::SignUp;
 use service::well_known::WellKnown;
 use transport::origin_policy::Hosts;
 
@@ -26,6 +27,7 @@ pub(super) fn check(settings: &ServeSettings, variables: impl IntoIterator<Item 
         });
         findings.warning("settings.environment", format!("the variable {name} is not a setting"), remedy);
     }
+    access(settings, findings);
     public_url(settings, findings);
     trusted_proxies(settings, findings);
     connections(settings, findings);
@@ -49,6 +51,22 @@ pub(super) fn check(settings: &ServeSettings, variables: impl IntoIterator<Item 
         }
     }
     mail(settings, findings);
+}
+
+fn access(settings: &ServeSettings, findings: &mut Findings) {
+    const CHECK: &str = "settings.access";
+    let (access, sign_up) = (settings.access, settings.sign_up());
+    if access.is_private() && sign_up == SignUp::Open {
+        let detail =
+            format!("--access {access}, but --sign-up open: strangers can create an account and see everything");
+        return findings.warning(CHECK, detail, "set --sign-up to invite or off");
+    }
+    if access.is_private() && settings.metrics_listen.is_some_and(|listen| !listen.ip().is_loopback()) {
+        let detail =
+            format!("--access {access}, but whoever reaches the address of --metrics-listen reads the metrics");
+        return findings.warning(CHECK, detail, "listen on loopback, or let only Prometheus reach the address");
+    }
+    findings.ok(CHECK, format!("access {access}, sign-up {sign_up}"));
 }
 
 fn is_local(url: &str) -> bool {

@@ -537,6 +537,7 @@ fn code_of(error: &ReleaseError) -> (IndexerExit, &'static str) {
         ReleaseError::NotDelegated { .. } => (IndexerExit::Rejected, "not_delegated"),
         ReleaseError::ObjectStore { .. } => (IndexerExit::Disk, "object_store"),
         ReleaseError::Text { .. } => (IndexerExit::Disk, "text_index"),
+        ReleaseError::NotPublic { .. } => (IndexerExit::Rejected, "not_public"),
         ReleaseError::Io { .. } => (IndexerExit::Disk, "io"),
     }
 }

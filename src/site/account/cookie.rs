@@ -7,8 +7,9 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::header::COOKIE;
 
-use crate::PageRequest;
+use crate::static_pages::StaticPages;
 use crate::theme::Theme;
+use crate::{PageRequest, PageRoute};
 use auth::StartedSession;
 use auth::known_browser::KNOWN_BROWSER_SECONDS;
 use auth::session::SESSION_SECONDS;
@@ -24,7 +25,6 @@ const THEME_SECONDS: i64 = 365 * 86_400;
 const RETURN_SECONDS: i64 = 1_800;
 /// Maximum length of the address to return to, in bytes.
 const MAX_RETURN: usize = 2_000;
-const RETURN_PREFIX: &str = "/account/saved/";
 
 /// Prefix of a cookie's name, and the attributes after its value.
 fn prefix_and_attributes(state: &State) -> (&'static str, &'static str) {
@@ -65,7 +65,8 @@ pub(crate) fn session_cookies(state: &State, session: &StartedSession) -> Vec<St
 
 /// Sets the cookie of the page to return to after sign-in; none if the address is longer than [`MAX_RETURN`].
 pub(crate) fn return_cookies(request: PageRequest<'_>) -> Vec<String> {
-    let address = format!("{}?{}", request.path, request.query);
+    let mark = if request.query.is_empty() { "" } else { "?" };
+    let address = format!("{}{mark}{}", request.path, request.query);
     let value = BASE64_URL_SAFE_NO_PAD.encode(&address);
     let set = || cookie(request.state, RETURN, &value, RETURN_SECONDS);
     (address.len() <= MAX_RETURN).then(set).into_iter().collect()
@@ -74,8 +75,11 @@ pub(crate) fn return_cookies(request: PageRequest<'_>) -> Vec<String> {
 pub(crate) fn return_path(request: PageRequest<'_>) -> Option<String> {
     let value: String = find(request, RETURN)?;
     let address = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(value).ok()?).ok()?;
-    let is_page = address.starts_with(RETURN_PREFIX) && address.bytes().all(|byte| byte.is_ascii_graphic());
-    is_page.then_some(address)
+    // Only pages of this site: what begins with two slashes is another host.
+    let path = address.split('?').next().unwrap_or_default();
+    let is_page = PageRoute::parse(path).is_some_and(PageRoute::is_read) || StaticPages::position(path).is_some();
+    let is_plain = address.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    (is_page && is_plain && !address.starts_with("//")).then_some(address)
 }
 
 pub(crate) fn remove(state: &State, names: &[&str]) -> Vec<String> {

@@ -1,4 +1,5 @@
-//! Pages that e-mails link to: verifying an address, setting a password, signing in. Without a mail server they are 404.
+//! Pages that links lead to: verifying an address, setting a password, signing in, accepting an invitation. Without a mail
+//! server all but the last are 404.
 //!
 //! A link only opens a page with a form, so that programs that scan the links in e-mails change nothing.
 
@@ -12,6 +13,7 @@ use crate::layout::PageLayout;
 use auth::AccountError;
 use auth::account::{Account, Email};
 use auth::password::{MAX_LENGTH, MIN_LENGTH, Password};
+use service::SignUp;
 
 #[derive(Template)]
 #[template(path = "verify.html")]
@@ -62,10 +64,37 @@ const SIGN_IN: LinkTexts = LinkTexts {
     path: "/signin/link",
 };
 
+/// Texts of a page at which the owner of a link sets a password.
+pub(crate) struct PasswordTexts {
+    is_invitation: bool,
+    title: &'static str,
+    path: &'static str,
+    /// Follows "For the account" and its address.
+    effect: &'static str,
+    button: &'static str,
+}
+
+pub(crate) const FORGOTTEN: PasswordTexts = PasswordTexts {
+    is_invitation: false,
+    title: "Set a new password",
+    path: "/reset/password",
+    effect: " All its sessions end.",
+    button: "Set password",
+};
+
+pub(crate) const INVITED: PasswordTexts = PasswordTexts {
+    is_invitation: true,
+    title: "Choose your password",
+    path: "/invitation",
+    effect: " You sign in with it afterwards.",
+    button: "Choose password",
+};
+
 #[derive(Template)]
 #[template(path = "reset.html")]
 struct ResetPage {
     layout: PageLayout,
+    texts: &'static PasswordTexts,
     token: String,
     email: String,
     /// Empty before the form is sent.
@@ -163,20 +192,38 @@ pub(crate) async fn request_link(request: AccountRequest<'_>) -> AccountResult {
     show_request(request, &SIGN_IN, "", true, "")
 }
 
-pub(crate) async fn reset_page(request: AccountRequest<'_>) -> AccountResult {
-    sends_mail(request)?;
-    show_reset(request, &request.page.parameter("token").unwrap_or_default(), "").await
+/// An invitation needs no e-mail, but the operator may create all accounts alone.
+fn accepts_links(request: AccountRequest<'_>, texts: &PasswordTexts) -> Result<(), AccountReply> {
+    match request.page.state.operator.sign_up {
+        closed @ SignUp::Off if texts.is_invitation => Err(PageError::SignUpClosed(closed).into()),
+        _ if texts.is_invitation => Ok(()),
+        _ => sends_mail(request),
+    }
 }
 
-async fn show_reset(request: AccountRequest<'_>, token: &str, error: &str) -> AccountResult {
+pub(crate) async fn reset_page(request: AccountRequest<'_>, texts: &'static PasswordTexts) -> AccountResult {
+    accepts_links(request, texts)?;
+    show_reset(request, texts, &request.page.parameter("token").unwrap_or_default(), "").await
+}
+
+async fn show_reset(
+    request: AccountRequest<'_>,
+    texts: &'static PasswordTexts,
+    token: &str,
+    error: &str,
+) -> AccountResult {
     let account = match request.auth.account_of_reset(token, request.now).await {
         Ok(account) => Ok(account),
+        Err(AccountError::NoSuchLink) if texts.is_invitation => {
+            Err("this link has expired or was used; sign in, or ask the operator for another".to_owned())
+        }
         Err(error @ AccountError::NoSuchLink) => Err(error.to_string()),
         Err(error) => return Err(error.into()),
     };
     let status = if account.is_ok() { form_status(error) } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = ResetPage {
-        layout: request.layout("Set a new password", "Set a new password for your account."),
+        layout: request.layout(texts.title, "Set the password of your account."),
+        texts,
         token: token.to_owned(),
         is_link_valid: account.is_ok(),
         error: sentence(account.as_ref().err().map_or(error, String::as_str)),
@@ -185,21 +232,22 @@ async fn show_reset(request: AccountRequest<'_>, token: &str, error: &str) -> Ac
     Ok(AccountReply::Page(status, page.render()?))
 }
 
-pub(crate) async fn reset(request: AccountRequest<'_>) -> AccountResult {
-    sends_mail(request)?;
+pub(crate) async fn reset(request: AccountRequest<'_>, texts: &'static PasswordTexts) -> AccountResult {
+    accepts_links(request, texts)?;
     let token = request.form.text("token");
     let account = match request.auth.account_of_reset(&token, request.now).await {
         Ok(account) => account,
-        Err(AccountError::NoSuchLink) => return show_reset(request, &token, "").await,
+        Err(AccountError::NoSuchLink) => return show_reset(request, texts, &token, "").await,
         Err(error) => return Err(error.into()),
     };
     let new = match Password::new(&request.form.secret("new"), &account.email) {
         Ok(new) => new,
-        Err(weak) => return show_reset(request, &token, &weak.to_string()).await,
+        Err(weak) => return show_reset(request, texts, &token, &weak.to_string()).await,
     };
-    match request.auth.reset_by_link(&token, new, !request.form.text("keep_keys").is_empty(), request.now).await {
+    let keeps_keys = texts.is_invitation || !request.form.text("keep_keys").is_empty();
+    match request.auth.reset_by_link(&token, new, keeps_keys, request.now).await {
         Ok(_) => Ok(AccountReply::Redirect("/signin".into(), Vec::new())),
-        Err(AccountError::NoSuchLink) => show_reset(request, &token, "").await,
+        Err(AccountError::NoSuchLink) => show_reset(request, texts, &token, "").await,
         Err(error) => Err(error.into()),
     }
 }

@@ -56,12 +56,12 @@ pub(crate) type AccountFuture<'a> = Pin<Box<dyn Future<Output = AccountResult> +
 pub(crate) type AccountResult = Result<AccountReply, AccountReply>;
 
 const PAGES: &[PageRow] = &[
-    account_page("/signup").get(handler!(sign::sign_up_page)).post(handler!(sign::sign_up)),
-    account_page("/signin").get(handler!(sign::sign_in_page)).post(handler!(sign::sign_in)),
-    account_page("/signin/code").post(handler!(sign::sign_in_with_code)),
-    account_page("/signin/link").get(handler!(mail::request_link_page)).post(handler!(mail::request_link)),
-    account_page("/signin/open").get(handler!(mail::open_page)).post(handler!(mail::open)),
-    account_page("/signout").post(handler!(sign::sign_out)),
+    account_page("/signup").get(handler!(sign::sign_up_page)).post(handler!(sign::sign_up)).open(),
+    account_page("/signin").get(handler!(sign::sign_in_page)).post(handler!(sign::sign_in)).open(),
+    account_page("/signin/code").post(handler!(sign::sign_in_with_code)).open(),
+    account_page("/signin/link").get(handler!(mail::request_link_page)).post(handler!(mail::request_link)).open(),
+    account_page("/signin/open").get(handler!(mail::open_page)).post(handler!(mail::open)).open(),
+    account_page("/signout").post(handler!(sign::sign_out)).open(),
     account_page("/account").get(signed_in!(overview::page)),
     account_page("/account/keys").post(signed_in!(keys::create)),
     account_page("/account/keys/{id}").get(signed_in!(keys::key_page)),
@@ -77,12 +77,19 @@ const PAGES: &[PageRow] = &[
     account_page("/account/totp/disable").post(signed_in!(totp::disable)),
     account_page("/account/totp/codes").post(signed_in!(totp::renew_codes)),
     account_page("/account/verification").post(handler!(mail::send_verification)),
-    account_page("/verify").get(handler!(mail::verify_page)).post(handler!(mail::verify)),
-    account_page("/reset").get(handler!(mail::request_reset_page)).post(handler!(mail::request_reset)),
-    account_page("/reset/password").get(handler!(mail::reset_page)).post(handler!(mail::reset)),
+    account_page("/invitation")
+        .get(handler!(mail::reset_page, &mail::INVITED))
+        .post(handler!(mail::reset, &mail::INVITED))
+        .open(),
+    account_page("/verify").get(handler!(mail::verify_page)).post(handler!(mail::verify)).open(),
+    account_page("/reset").get(handler!(mail::request_reset_page)).post(handler!(mail::request_reset)).open(),
+    account_page("/reset/password")
+        .get(handler!(mail::reset_page, &mail::FORGOTTEN))
+        .post(handler!(mail::reset, &mail::FORGOTTEN))
+        .open(),
     account_page("/account/delete").get(signed_in!(overview::confirm_deletion, "")).post(signed_in!(overview::delete)),
     // The theme needs no account.
-    account_page("/theme").post(handler!(theme::choose)),
+    account_page("/theme").post(handler!(theme::choose)).open(),
 ];
 
 pub(crate) fn pages() -> impl Iterator<Item = &'static PageRow> {
@@ -151,7 +158,7 @@ impl AccountRequest<'_> {
     fn layout(&self, title: &str, description: &str) -> PageLayout {
         let is_invented = self.page.state.releases.current().snapshot().is_invented();
         let layout = PageLayout::plain(title, description, self.page.path, is_invented).not_indexed();
-        layout.with_operator(&self.page.state.operator)
+        layout.with_operator(&self.page.state.operator).closed_to(self.page)
     }
 
     async fn visitor(&self) -> Result<Option<Visitor>, AccountReply> {
@@ -179,6 +186,18 @@ impl AccountRequest<'_> {
         let to_return = || AccountReply::Redirect("/signin".into(), cookie::return_cookies(self.page));
         self.visitor().await?.ok_or_else(to_return)
     }
+}
+
+/// True if the session of the request has not ended; the error is the response if the store does not answer.
+pub async fn is_signed_in(request: PageRequest<'_>) -> Result<bool, Response<Vec<u8>>> {
+    let Some(token) = cookie::find(request, cookie::SESSION) else { return Ok(false) };
+    let found = request.state.auth.visitor(&token, request.state.now()).await;
+    found.map(|visitor| visitor.is_some()).map_err(|error| respond_with(request, error.into()))
+}
+
+/// Redirects to the sign-in page, which returns to the page that was requested.
+pub fn sign_in_to_return(request: PageRequest<'_>) -> Response<Vec<u8>> {
+    respond_with(request, AccountReply::Redirect("/signin".into(), cookie::return_cookies(request)))
 }
 
 pub(crate) async fn answer(

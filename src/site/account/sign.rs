@@ -4,11 +4,12 @@ use askama::Template;
 use http::StatusCode;
 
 use crate::account::{AccountReply, AccountRequest, AccountResult, cookie};
-use crate::error_page::sentence;
+use crate::error_page::{PageError, sentence};
 use crate::layout::PageLayout;
 use auth::account::Email;
 use auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
 use auth::{AccountError, RetryAfter, StartedSession};
+use service::SignUp;
 
 #[derive(Template)]
 #[template(path = "signup.html")]
@@ -39,7 +40,15 @@ struct CodePage<'a> {
 
 pub(crate) async fn sign_up_page(request: AccountRequest<'_>) -> AccountResult {
     request.not_signed_in().await?;
+    may_sign_up(request)?;
     show_sign_up(request, "", "")
+}
+
+fn may_sign_up(request: AccountRequest<'_>) -> Result<(), AccountReply> {
+    match request.page.state.operator.sign_up {
+        SignUp::Open => Ok(()),
+        closed => Err(PageError::SignUpClosed(closed).into()),
+    }
 }
 
 fn show_sign_up(request: AccountRequest<'_>, email: &str, error: &str) -> AccountResult {
@@ -108,6 +117,7 @@ pub(crate) async fn start_session(request: AccountRequest<'_>, session: &Started
 }
 
 pub(crate) async fn sign_up(request: AccountRequest<'_>) -> AccountResult {
+    may_sign_up(request)?;
     let address = request.form.text("email");
     let email: Email = match address.parse() {
         Ok(email) => email,

@@ -104,6 +104,11 @@ const PAGES: &[SiteEntry] = &[
     text!("search", "Search", "What a search by name tolerates, and how its results are ordered."),
     text!("operation", "Operation", "How to publish releases, manage accounts and keys, and run the server."),
     text!("operate", "Run the service", "From the repository to a running, restarted, backed-up service."),
+    text!(
+        "operate/access",
+        "Private services",
+        "Who may see the data, who gets an account, and licenses that are not public."
+    ),
     text!("operate/proxy", "Proxy", "TLS and HTTP/2 by Caddy or nginx in front of the server."),
     text!("operate/container", "Container", "An image of the static binary, without root and shell."),
     text!("operate/dataset", "Datasets", "The CSV files of a dataset, and how small it may be."),

@@ -14,8 +14,7 @@ fn operator() -> Operator {
         contact: Some("mailto:security@example.com".to_owned()),
         privacy_url: Some("https://example.com/privacy?a=1&b=2".to_owned()),
         terms_url: Some("https://example.com/terms".to_owned()),
-        review_url: None,
-        version_ends: Vec::new(),
+        ..Operator::default()
     }
 }
 

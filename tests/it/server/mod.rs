@@ -1,6 +1,7 @@
 //! The server as a whole: quotas, queues, caches, logs and metrics, crashes, full disks, shared stores, secrets in
 //! memory.
 
+mod access;
 mod cost;
 mod crash;
 mod full_disk;

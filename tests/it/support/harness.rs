@@ -234,6 +234,11 @@ impl Server {
         Self::serving(bundled(), Some(public_url), operator, PLENTY, BulkAccess::Open)
     }
 
+    /// Serves the bundled snapshot for an operator, at its own address.
+    pub fn of_operator(operator: Operator) -> Self {
+        Self::serving(bundled(), None, operator, PLENTY, BulkAccess::Open)
+    }
+
     /// Serves a catalog whose bulk files only some may download.
     pub fn offering(catalog: Catalog, bulk: BulkAccess) -> Self {
         Self::serving(Arc::new(catalog), None, Operator::default(), PLENTY, bulk)
