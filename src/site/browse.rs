@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use askama::Template;
 use form_urlencoded::Serializer;
 
+use crate::columns::{COLUMNS, Column, ColumnChoice};
 use crate::conditions::{self, active_filters, title};
 use crate::error_page::{PageError, name_and_path, sentence};
 use crate::filters::{FieldConfig, Filters, RangeConfig};
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::question::SearchQuestion;
+use crate::record_table::TableConfig;
 use crate::{PageRequest, PageResult, format};
 use catalog::{
     Catalog, Issues, ListParts, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind,
@@ -26,6 +28,8 @@ const MAX_INDEXED: usize = 2;
 pub(crate) const MAX_FILE_ROWS: u64 = 5_000;
 /// The parameter for the page size in rows.
 pub(crate) const SIZE: &str = "per_page";
+/// Parameters of a list that are no conditions: its order, its page size and its columns.
+pub(crate) const VIEW: [&str; 3] = ["sort", SIZE, COLUMNS];
 
 pub(crate) struct BrowseConfig {
     pub resource: Resource,
@@ -38,15 +42,20 @@ pub(crate) struct BrowseConfig {
     pub fields: &'static [FieldConfig],
     /// The value of `sort` and its label; the first is the default.
     pub sort_options: &'static [(&'static str, &'static str)],
+    pub table: TableConfig,
 }
 
-/// The heading of a column; a click sorts the list.
+/// The heading of a column; a click sorts the list, if it has an order by the column.
 #[derive(Template)]
 #[template(path = "heading.html")]
 pub(crate) struct Heading {
-    label: &'static str,
-    class: &'static str,
+    pub label: &'static str,
+    class: String,
+    /// Empty for a column that no order sorts by.
     href: String,
+    note: &'static str,
+    /// HTML of a drawing that explains those of the rows; empty if there is none.
+    legend: String,
     /// `ascending` or `descending`; empty if another column sorts the list.
     direction: &'static str,
 }
@@ -59,7 +68,8 @@ pub(crate) struct Warning {
 }
 
 pub(crate) struct Browse {
-    pub path: &'static str,
+    pub config: &'static BrowseConfig,
+    pub columns: ColumnChoice,
     pub is_searchable: bool,
     pub q: String,
     pub total: u64,
@@ -88,7 +98,7 @@ pub(crate) struct Browse {
     pub title: String,
     /// The canonical query, with the page number.
     pub query: String,
-    link: Link,
+    pub link: Link,
     /// The order of the list, as in `sort`.
     order: String,
 }
@@ -139,6 +149,8 @@ pub(crate) fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
 /// Pages ignore unknown parameters and values, with a warning.
 pub(crate) const PARSE_OPTIONS: ParseOptions =
     ParseOptions { strict: false, review_statuses: &[ReviewStatus::Approved], other_names: &["page", SIZE] };
+/// As [`PARSE_OPTIONS`], for pages whose columns can be chosen.
+pub(crate) const LIST_OPTIONS: ParseOptions = ParseOptions { other_names: &["page", SIZE, COLUMNS], ..PARSE_OPTIONS };
 
 pub(crate) struct PageQuery {
     pub parsed: ParsedRequest,
@@ -240,9 +252,16 @@ impl Browse {
     pub(crate) fn load(
         catalog: &Catalog,
         page_request: PageRequest<'_>,
-        config: &BrowseConfig,
+        config: &'static BrowseConfig,
     ) -> PageResult<(PageLayout, Self, Vec<u32>)> {
-        let read = |query: &str| PageQuery::lenient(catalog, config.resource, config.path, query, PARSE_OPTIONS);
+        let (given, _) = read_page(page_request.query);
+        let (columns, unknown_columns) = ColumnChoice::parse(&given, config.table.columns);
+        let read = |query: &str| -> PageResult<PageQuery> {
+            let mut asked = PageQuery::lenient(catalog, config.resource, config.path, query, LIST_OPTIONS)?;
+            asked.link = asked.link.with(COLUMNS, &columns.text());
+            asked.problems.extend(unknown_columns.iter().cloned());
+            Ok(asked)
+        };
         let by_name = read(page_request.query)?;
         let without_text = by_name.link.with("q", "");
         let (search, meaning) = by_name.read_search(catalog, config.resource).unzip();
@@ -256,7 +275,7 @@ impl Browse {
         let may_drop = |_: &str| true;
         let parts = ListParts {
             meaning_of: search.as_ref(),
-            relaxation: Some(Relaxable { canonical, options: PARSE_OPTIONS, may_drop: &may_drop }),
+            relaxation: Some(Relaxable { canonical, options: LIST_OPTIONS, may_drop: &may_drop }),
             snippets: true,
             similarities: true,
             ..ListParts::default()
@@ -284,7 +303,8 @@ impl Browse {
         let similarities = found.similarities.iter().map(|one| (one.slug.to_owned(), vec![(one.in_words(), false)]));
         let notes = found.notes.iter().map(|note| sentence(&note.detail));
         let mut saved = vec![("table".to_owned(), config.resource.path().to_owned())];
-        saved.extend(link.others(&["sort", SIZE]));
+        saved.extend(link.others(&VIEW));
+        let data = link.with(SIZE, "").with(COLUMNS, "");
         let with_link = |size: u64| {
             let text = if size == PER_PAGE { String::new() } else { size.to_string() };
             (size, link.with(SIZE, &text).href(), page_size(link) == size)
@@ -293,7 +313,8 @@ impl Browse {
             question: question.flatten(),
             described: described.flatten(),
             remarks: snippets.chain(similarities).collect(),
-            path: config.path,
+            config,
+            columns,
             is_searchable: config.resource.is_searchable(),
             q: by_words.map_or_else(|| link.text("q").to_owned(), |search| search.text.clone()),
             total: found.total,
@@ -306,10 +327,10 @@ impl Browse {
             suggestions,
             pager: Pager::new(link, page, found.total),
             title: title(catalog, config.resource, link),
-            query: at_page(link, page).query(),
+            query: at_page(&link.with(COLUMNS, ""), page).query(),
             save: Link::new("/account/saved/new", saved).href(),
-            api: link.with(SIZE, "").at(&page_request.api(config.resource.path())).href(),
-            csv: link.with(SIZE, "").at(&format!("{}.csv", config.path)).href(),
+            api: data.at(&page_request.api(config.resource.path())).href(),
+            csv: data.at(&format!("{}.csv", config.path)).href(),
             csv_rows: match found.total {
                 total if total <= MAX_FILE_ROWS => format::counted(total, "row", "rows"),
                 total => format!("first {} of {} rows", format::number(MAX_FILE_ROWS), format::number(total)),
@@ -329,7 +350,7 @@ impl Browse {
     }
 
     /// The heading of a column that sorts by a key. `default` is the `sort` value of the first click.
-    pub(crate) fn heading(&self, label: &'static str, class: &'static str, default: &'static str) -> Heading {
+    pub(crate) fn heading(&self, label: &'static str, class: String, default: &'static str) -> Heading {
         let key = default.trim_start_matches('-');
         let first = self.order.split(',').next().unwrap_or_default();
         let direction = match first.strip_prefix('-') {
@@ -342,7 +363,22 @@ impl Browse {
             "descending" => key.to_owned(),
             _ => default.to_owned(),
         };
-        Heading { label, class, href: self.link.with("sort", &next).href(), direction }
+        Heading { href: self.link.with("sort", &next).href(), direction, ..Heading::plain(label, class) }
+    }
+
+    /// True if a visitor can select the order.
+    pub(crate) fn has_order(&self, key: &str) -> bool {
+        self.config.sort_options.iter().any(|(value, _)| *value == key)
+    }
+
+    /// The list with other columns; an empty text chooses those that fit.
+    pub(crate) fn with_columns(&self, columns: &str) -> Link {
+        at_page(&self.link.with(COLUMNS, columns), self.pager.page)
+    }
+
+    /// The list with a column that is shown before the others.
+    pub(crate) fn with_first_column(&self, column: &'static str) -> Link {
+        self.with_columns(&self.columns.with_first(column, self.config.table.columns))
     }
 
     fn layout(&self, catalog: &Catalog, request: PageRequest<'_>, about: &str) -> PageLayout {
@@ -364,12 +400,13 @@ impl Browse {
 
     /// The canonical address for search engines: page 1 under another order or size, which make other pages.
     fn address(&self) -> Link {
-        let plain = self.link.with("sort", "").with(SIZE, "");
+        let plain = VIEW.iter().fold(self.link.clone(), |link, name| link.with(name, ""));
         let is_plain = plain.query() == self.link.query();
         at_page(&plain, if is_plain { self.pager.page } else { 1 })
     }
 
-    pub(crate) fn counted(&self, one: &str, many: &str) -> String {
+    pub(crate) fn counted(&self) -> String {
+        let (one, many) = self.config.nouns;
         format::counted(self.total, one, many)
     }
 }
@@ -390,6 +427,18 @@ fn search_words(
     let note = format!("No {one} is named “{text}”. It was read as a question.");
     let described = (search.described > 0).then(|| (counted, without_text.with("text", text).href()));
     ((search.reading == ReadingKind::Question).then_some(note), described)
+}
+
+impl Heading {
+    pub(crate) fn plain(label: &'static str, class: String) -> Self {
+        Self { label, class, href: String::new(), note: "", legend: String::new(), direction: "" }
+    }
+
+    /// Adds what explains the values of a column.
+    pub(crate) fn explained(self, column: &Column) -> Self {
+        let legend = column.legend.map(|(draw, _)| draw()).unwrap_or_default();
+        Self { note: column.note, legend, ..self }
+    }
 }
 
 impl Warning {

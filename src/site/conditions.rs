@@ -1,6 +1,6 @@
 //! The conditions of a list in words.
 
-use crate::browse::SIZE;
+use crate::browse::VIEW;
 use crate::format;
 use crate::link::Link;
 use catalog::{Catalog, Resource};
@@ -11,7 +11,7 @@ use data::{Facet, Table};
 /// The label of each filter and the link that removes it.
 pub(crate) fn active_filters(catalog: &Catalog, link: &Link) -> Vec<(String, String)> {
     let mut filters = Vec::new();
-    for (name, text) in link.others(&["sort", "metric", SIZE]) {
+    for (name, text) in link.others(&VIEW).into_iter().filter(|(name, _)| name != "metric") {
         if name == "q" || name == "text" {
             filters.push((format!("“{text}”"), link.with(&name, "").href()));
             continue;
@@ -51,7 +51,7 @@ pub(crate) fn title(catalog: &Catalog, resource: Resource, link: &Link) -> Strin
         title = format!("{title} in {}", places.join(", "));
     }
     let in_title = ["stage", "status", "sector", "kind", "city", "country"];
-    let others = link.others(&["sort", SIZE]).into_iter();
+    let others = link.others(&VIEW).into_iter();
     for (name, text) in others.filter(|(name, _)| !in_title.contains(&name.as_str()) || !is_named(name)) {
         let label = match name.as_str() {
             "q" => format!("named “{text}”"),
@@ -91,7 +91,7 @@ fn lower_first(text: &str) -> String {
 
 /// Number of conditions of a list; each value counts as one.
 pub(crate) fn count(link: &Link) -> usize {
-    link.others(&["sort", SIZE]).iter().map(|(name, _)| link.values(name).count()).sum()
+    link.others(&VIEW).iter().map(|(name, _)| link.values(name).count()).sum()
 }
 
 pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {

@@ -1,6 +1,6 @@
 //! The filters of a list as one form: checkboxes with counts, ranges with histograms, and text fields.
 
-use crate::browse::{BrowseConfig, PARSE_OPTIONS, PageQuery, problem_of};
+use crate::browse::{BrowseConfig, LIST_OPTIONS, PageQuery, problem_of};
 use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::conditions::label_of;
 use crate::field_years::CoveredYears;
@@ -153,7 +153,7 @@ impl FilteredRows {
         if names.iter().all(|name| link.text(name).is_empty()) {
             return None;
         }
-        let parsed = catalog.parse(resource, &link.others(names), PARSE_OPTIONS).ok()?;
+        let parsed = catalog.parse(resource, &link.others(names), LIST_OPTIONS).ok()?;
         let Request::List(query) = parsed.request else { return None };
         Some(Self::new(catalog, query))
     }
@@ -185,7 +185,7 @@ fn group(
     for value in link.values(name) {
         if !options.iter().any(|option| option.value == value) {
             let label = label_of(catalog, name, value);
-            let count = format::number(total(catalog, config.resource, &link.with(name, value), PARSE_OPTIONS));
+            let count = format::number(total(catalog, config.resource, &link.with(name, value), LIST_OPTIONS));
             options.push(FacetOption { value: value.to_owned(), label, count, is_selected: true });
         }
     }

@@ -14,8 +14,9 @@ use crate::link::Link;
 use crate::lists::{list_path, nouns};
 use crate::market::{countries, rounds_by_year, sectors};
 use crate::question::SearchQuestion;
+use crate::record_table::RecordTable;
 use crate::records::records;
-use crate::round_rows::RoundRows;
+use crate::round_table;
 use crate::{PageRequest, PageResult, PathValues, format, page_headers, render, respond_with, response_of};
 use catalog::params::MAX_TEXT_CHARS;
 use catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, TextIndexes, Totals};
@@ -44,7 +45,7 @@ struct HomePage<'a> {
     by_year: Option<Bars>,
     sectors: Option<Treemap>,
     countries: Option<TileMap>,
-    newest: RoundRows,
+    newest: RecordTable,
     base: &'a str,
     /// The bundled data is shown until there is other data: the page says how to get it.
     is_bundled: bool,
@@ -150,7 +151,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         by_year: rounds_by_year(catalog),
         sectors: sectors(catalog, MAX_SECTORS),
         countries: countries(catalog),
-        newest: RoundRows::load(catalog, &newest.rows)?,
+        newest: round_table::table_of(catalog, &newest.rows)?,
         base: &request.state.public_url,
         is_bundled: catalog.is_bundled(),
     })

@@ -1,11 +1,13 @@
 use askama::Template;
 
 use crate::browse::{Browse, BrowseConfig};
+use crate::columns::{number, words};
 use crate::filters::{Bins, FieldConfig, RangeConfig};
 use crate::layout::PageLayout;
-use crate::records::{records, sector_links};
-use crate::round_rows::RoundRows;
-use crate::stage_strip::StageStrip;
+use crate::record_table::{RecordTable, TableCell, TableConfig, TableRow};
+use crate::records::{records, sector_cell};
+use crate::round_table::{self, ROUNDS_TABLE};
+use crate::stage_strip::{self, StageStrip};
 use crate::{PageRequest, PageResult, PathValues, format, render};
 use catalog::{Catalog, Resource};
 use data::model::{Firm, Person, Startup};
@@ -51,6 +53,22 @@ const FIRMS: BrowseConfig = BrowseConfig {
         ("check_min_usd", "Smallest check size"),
         ("name", "Name"),
     ],
+    table: TableConfig {
+        label: "Firms",
+        name: "Firm",
+        columns: &[
+            words("health_score", "Health score", 1).sorted_by("-health_score").with_note("of 100"),
+            number("ghosting_rate", "Ghosting", "ghosting_rate", 8).with_note("no answer"),
+            words("stages", "Stages", 6).with_legend(stage_strip::letters, stage_strip::WORDS),
+            words("sectors", "Sectors", 7),
+            number("check_usd", "Check size", "check_min_usd", 5),
+            number("portfolio_count", "Portfolio", "-portfolio_count", 4).with_note("startups"),
+            number("investment_count", "Rounds", "-investment_count", 2).with_note("joined"),
+            number("last_investment_on", "Last investment", "-last_investment_on", 3),
+            words("kind", "Kind", 9),
+        ],
+        pick: "firm",
+    },
 };
 
 const STARTUPS: BrowseConfig = BrowseConfig {
@@ -82,6 +100,18 @@ const STARTUPS: BrowseConfig = BrowseConfig {
         ("-founded_year", "Newest company"),
         ("name", "Name"),
     ],
+    table: TableConfig {
+        label: "Startups",
+        name: "Startup",
+        columns: &[
+            words("stage", "Stage", 5),
+            number("total_raised_usd", "Raised", "-total_raised_usd", 1),
+            number("round_count", "Rounds", "-round_count", 3),
+            number("last_round_on", "Last round", "-last_round_on", 2),
+            words("investors", "Investors", 4),
+        ],
+        pick: "startup",
+    },
 };
 
 const PEOPLE: BrowseConfig = BrowseConfig {
@@ -93,6 +123,16 @@ const PEOPLE: BrowseConfig = BrowseConfig {
     ranges: &[],
     fields: &[field("title", "Title", "partner"), field("city", "City", "London")],
     sort_options: &[("name", "Name"), ("-name", "Name, Z to A")],
+    table: TableConfig {
+        label: "People",
+        name: "Person",
+        columns: &[
+            words("title", "Title", 2),
+            words("organization", "Organization", 1),
+            words("country", "Country", 3),
+        ],
+        pick: "",
+    },
 };
 
 const ROUNDS: BrowseConfig = BrowseConfig {
@@ -112,6 +152,7 @@ const ROUNDS: BrowseConfig = BrowseConfig {
         ("amount_usd", "Smallest"),
         ("announced_on", "Oldest"),
     ],
+    table: ROUNDS_TABLE,
 };
 
 fn config_of(table: Table) -> &'static BrowseConfig {
@@ -133,77 +174,127 @@ pub(crate) fn nouns(table: Table) -> (&'static str, &'static str) {
 }
 
 #[derive(Template)]
-#[template(path = "rounds.html")]
-struct RoundsPage {
+#[template(path = "browse.html")]
+struct ListPage {
     layout: PageLayout,
     browse: Browse,
-    rounds: RoundRows,
+    table: RecordTable,
 }
 
-#[derive(Template)]
-#[template(path = "firms.html")]
-struct FirmsPage {
-    layout: PageLayout,
-    browse: Browse,
-    /// Firms, each with name and path of some of its sectors.
-    firms: Vec<(Firm, Vec<(String, String)>)>,
-    /// Columns that have a value in any row.
-    shows_score: bool,
-    shows_ghosting: bool,
-    shows_sectors: bool,
-    shows_check_size: bool,
-}
-
-/// Sectors shown per record in a list.
-pub(crate) const SECTORS: usize = 2;
-
-#[derive(Template)]
-#[template(path = "startups.html")]
-struct StartupsPage {
-    layout: PageLayout,
-    browse: Browse,
-    startups: Vec<Startup>,
-}
-
-#[derive(Template)]
-#[template(path = "people.html")]
-struct PeoplePage {
-    layout: PageLayout,
-    browse: Browse,
-    people: Vec<Person>,
+fn render_list(layout: PageLayout, browse: Browse, rows: Vec<TableRow>) -> PageResult<String> {
+    let table = RecordTable::of_list(rows, &browse);
+    render(&ListPage { layout, browse, table })
 }
 
 pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &FIRMS)?;
     let firms: Vec<Firm> = records(catalog, Table::Firms, &rows)?;
-    let has_check_size = |firm: &Firm| firm.check_min_usd.is_some() || firm.check_max_usd.is_some();
-    let with_sectors = |firm: Firm| {
-        let sectors = sector_links(catalog, &firm.sectors, "/sectors/").take(SECTORS).collect();
-        (firm, sectors)
-    };
-    render(&FirmsPage {
-        layout,
-        browse,
-        shows_score: firms.iter().any(|firm| firm.health_score.is_some()),
-        shows_ghosting: firms.iter().any(|firm| firm.ghosting_rate.is_some()),
-        shows_sectors: firms.iter().any(|firm| !firm.sectors.is_empty()),
-        shows_check_size: firms.iter().any(has_check_size),
-        firms: firms.into_iter().map(with_sectors).collect(),
+    let rows = firms.iter().map(|firm| firm_row(catalog, firm, &browse)).collect::<PageResult<_>>()?;
+    render_list(layout, browse, rows)
+}
+
+/// The score with its bar, and the number of reviews.
+#[derive(Template)]
+#[template(path = "score.html")]
+struct ScoreDrawing<'a> {
+    firm: &'a Firm,
+}
+
+/// The least width of a [`ScoreDrawing`] in rem.
+const SCORE_ROOM: f64 = 5.4;
+
+fn firm_row(catalog: &Catalog, firm: &Firm, browse: &Browse) -> PageResult<TableRow> {
+    let check_size = format::usd_range(&firm.check_min_usd, &firm.check_max_usd);
+    let has_rounds = firm.investment_count > 0;
+    let counted = |count: u32| if has_rounds { TableCell::number(format::number(count)) } else { TableCell::default() };
+    let is_reviewed = firm.health_score.is_some() || firm.review_count > 0;
+    let cells = vec![
+        if is_reviewed { TableCell::drawn(render(&ScoreDrawing { firm })?, SCORE_ROOM) } else { TableCell::default() },
+        firm.ghosting_rate.map_or_else(TableCell::default, |rate| TableCell::number(format!("{rate:.1} %"))),
+        if firm.stages.is_empty() {
+            TableCell::default()
+        } else {
+            TableCell::drawn(render(&StageStrip::of(&firm.stages))?, stage_strip::ROOM)
+        },
+        sector_cell(catalog, &firm.sectors),
+        TableCell::text(check_size),
+        counted(firm.portfolio_count),
+        counted(firm.investment_count),
+        firm.last_investment_on.map_or_else(TableCell::default, |date| TableCell::number(format::day(date))),
+        TableCell::text(firm.kind.as_deref().filter(|kind| *kind != "other").map(format::word).unwrap_or_default()),
+    ];
+    Ok(TableRow {
+        slug: firm.slug.clone(),
+        name: firm.name.clone(),
+        href: format!("/vcs/{}", firm.slug),
+        about: format::place(&firm.city, &firm.country),
+        remark: browse.remark(&firm.slug).to_vec(),
+        cells,
     })
 }
 
 pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &STARTUPS)?;
-    render(&StartupsPage { layout, browse, startups: records(catalog, Table::Startups, &rows)? })
+    let startups: Vec<Startup> = records(catalog, Table::Startups, &rows)?;
+    let rows = startups.iter().map(|startup| startup_row(startup, &browse)).collect();
+    render_list(layout, browse, rows)
+}
+
+fn startup_row(startup: &Startup, browse: &Browse) -> TableRow {
+    let status = startup.status.as_deref().filter(|status| *status != "operating").map(format::word);
+    let about = [status.unwrap_or_default(), format::place(&startup.city, &startup.country)];
+    TableRow {
+        slug: startup.slug.clone(),
+        name: startup.name.clone(),
+        href: format!("/startups/{}", startup.slug),
+        about: about.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" · "),
+        remark: browse.remark(&startup.slug).to_vec(),
+        cells: vec![
+            TableCell::text(startup.stage.as_deref().map(format::word).unwrap_or_default()),
+            amount_cell(startup.total_raised_usd),
+            TableCell::number(format::number(startup.round_count)),
+            startup.last_round_on.map_or_else(TableCell::default, |date| TableCell::number(format::day(date))),
+            investors_cell(startup),
+        ],
+    }
+}
+
+pub(crate) fn amount_cell(usd: Option<u64>) -> TableCell {
+    usd.map_or_else(TableCell::default, |usd| TableCell::number(format::usd(&usd)))
+}
+
+/// The first investors of a startup.
+pub(crate) fn investors_cell(startup: &Startup) -> TableCell {
+    let named = startup.investors.iter().map(|firm| (firm.name.clone(), Some(format!("/vcs/{}", firm.slug)), ""));
+    TableCell::names(named.take(3), startup.investors.len())
 }
 
 pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &ROUNDS)?;
-    let rounds = RoundRows::load(catalog, &rows)?.sortable(&browse);
-    render(&RoundsPage { layout, browse, rounds })
+    let rows = round_table::rows(catalog, &rows)?;
+    render_list(layout, browse, rows)
 }
 
 pub(crate) fn people(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &PEOPLE)?;
-    render(&PeoplePage { layout, browse, people: records(catalog, Table::People, &rows)? })
+    let people: Vec<Person> = records(catalog, Table::People, &rows)?;
+    let rows = people.iter().map(person_row).collect();
+    render_list(layout, browse, rows)
+}
+
+fn person_row(person: &Person) -> TableRow {
+    let above = if person.organization.kind == "firm" { "/vcs/" } else { "/startups/" };
+    let organization = format!("{above}{}", person.organization.slug);
+    TableRow {
+        slug: person.slug.clone(),
+        name: person.name.clone(),
+        href: format!("/people/{}", person.slug),
+        about: String::new(),
+        remark: Vec::new(),
+        cells: vec![
+            TableCell::text(person.title.clone().unwrap_or_default()),
+            TableCell::names([(person.organization.name.clone(), Some(organization), "")], 1),
+            TableCell::text(person.country.as_deref().map(format::country).unwrap_or_default()),
+        ],
+    }
 }

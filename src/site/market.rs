@@ -13,7 +13,8 @@ use crate::filters::total;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::matching::count_led;
-use crate::round_rows::RoundRows;
+use crate::record_table::RecordTable;
+use crate::round_table;
 use crate::{PageRequest, PageResult, PathValues, format, render};
 use catalog::aggregate::{Aggregate, AggregateGroup, AggregateOptions, GroupBy, Grouping, Rest, group_bys};
 use catalog::coverage::markets_of;
@@ -63,7 +64,7 @@ struct MarketPage {
     /// True if the number of rounds led is known for any of the investors.
     shows_led: bool,
     breakdowns: Vec<Bars>,
-    newest: RoundRows,
+    newest: RecordTable,
     link: Link,
     api: String,
 }
@@ -109,7 +110,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, [name, stage]: P
         shows_led: investors.iter().any(|(_, led)| led.is_some()),
         investors,
         breakdowns: breakdowns(catalog, &query.filters, market, &link),
-        newest: RoundRows::load(catalog, &newest.rows)?,
+        newest: round_table::table_of(catalog, &newest.rows)?,
         api: link.at(&request.api("funding-rounds/aggregate")).with("group_by", "year,stage,investor").href(),
         link,
     })

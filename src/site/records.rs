@@ -6,6 +6,7 @@ use crate::PageResult;
 use crate::error_page::PageError;
 use crate::link::Link;
 use crate::lists::list_path;
+use crate::record_table::TableCell;
 use catalog::similar::Similarity;
 use catalog::{Catalog, Filter, ListPosition, Query, Ranking};
 use data::Table;
@@ -35,6 +36,15 @@ pub(crate) fn sector_links<'a>(
         let row = catalog.snapshot().find(Table::Sectors, slug)?;
         Some((catalog.snapshot().name(Table::Sectors, row).to_owned(), format!("{above}{slug}")))
     })
+}
+
+/// Sectors named in a cell, at most.
+const MAX_SECTORS: usize = 2;
+
+/// The first sectors of a record, in a table.
+pub(crate) fn sector_cell(catalog: &Catalog, slugs: &[String]) -> TableCell {
+    let named = sector_links(catalog, slugs, "/sectors/").take(MAX_SECTORS).map(|(name, href)| (name, Some(href), ""));
+    TableCell::names(named, slugs.len())
 }
 
 /// The first rows of a table, in its order, that match a filter, and the number of all.

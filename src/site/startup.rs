@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use askama::Template;
 
 use crate::charts::{ChartHead, ChartItem, ChartUnit, DatedAmount, Matrix, MatrixRow, StepChart};
+use crate::columns::{number, words};
 use crate::conditions::label_of;
 use crate::layout::PageLayout;
 use crate::link::Link;
+use crate::lists::{amount_cell, investors_cell};
+use crate::record_table::{RecordTable, TableCell, TableConfig, TableRow};
 use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
 use crate::{PageRequest, PageResult, PathValues, find, format, linked_data, render};
 use catalog::matching::next_stage;
@@ -37,8 +40,7 @@ struct StartupPage {
     people: Vec<Person>,
     people_count: u64,
     similar: SimilarRecords,
-    /// Startups, each with what it has in common with this one, in words.
-    similar_startups: Vec<(Startup, String)>,
+    similar_startups: RecordTable,
     next_round: Option<(String, String)>,
     /// Numbers of rounds with known investors and of all.
     with_investors: Option<(usize, usize)>,
@@ -59,10 +61,11 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let all_shown = round_count <= rounds.len() as u64;
     let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &rounds)?;
     let similar = SimilarRecords::load(catalog, Table::Startups, row, MAX_SIMILAR);
-    let similar_startup = |(row, in_common): &(u32, String)| -> PageResult<(Startup, String)> {
-        Ok((record(catalog, Table::Startups, *row)?, in_common.clone()))
-    };
-    let similar_startups = similar.rows.iter().map(similar_startup).collect::<Result<_, _>>()?;
+    let similar_startups: Vec<TableRow> = similar
+        .rows
+        .iter()
+        .map(|(row, in_common)| Ok(similar_startup(record(catalog, Table::Startups, *row)?, in_common)))
+        .collect::<PageResult<_>>()?;
     render(&StartupPage {
         layout: PageLayout::of_record(catalog, request, (Table::Startups, row), &description(&startup), about),
         sectors: sector_links(catalog, &startup.sectors, "/startups?sector=").collect(),
@@ -71,7 +74,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         rounds,
         people: records(catalog, Table::People, &people)?,
         people_count,
-        similar_startups,
+        similar_startups: RecordTable::new(&SIMILAR, similar_startups),
         similar,
         next_round: next_round(catalog, &startup),
         with_investors: with_investors(catalog, row),
@@ -82,6 +85,34 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         api: request.api(&format!("startups/{}", startup.slug)),
         startup,
     })
+}
+
+static SIMILAR: TableConfig = TableConfig {
+    label: "Similar startups",
+    name: "Startup",
+    columns: &[
+        words("in_common", "In common", 1),
+        number("total_raised_usd", "Raised", "", 2),
+        number("last_round_on", "Last round", "", 3),
+        words("investors", "Investors", 4),
+    ],
+    pick: "",
+};
+
+fn similar_startup(other: Startup, in_common: &str) -> TableRow {
+    TableRow {
+        href: format!("/startups/{}", other.slug),
+        about: format::place(&other.city, &other.country),
+        remark: Vec::new(),
+        cells: vec![
+            TableCell::text(in_common),
+            amount_cell(other.total_raised_usd),
+            other.last_round_on.map_or_else(TableCell::default, |date| TableCell::number(format::day(date))),
+            investors_cell(&other),
+        ],
+        slug: other.slug,
+        name: other.name,
+    }
 }
 
 /// The number of rounds with known investors, and of all rounds; `None` if investors are known for each.

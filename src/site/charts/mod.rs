@@ -26,7 +26,7 @@ mod labels;
 mod matrix;
 mod ramp;
 mod steps;
-mod text;
+pub(crate) mod text;
 mod tile_map;
 mod timeline;
 mod treemap;

@@ -1,7 +1,7 @@
 //! Estimates of text widths. The server does not know the fonts of a browser.
 
 /// Font size in charts, in CSS pixels.
-const SIZE: f64 = 12.0;
+pub(crate) const SIZE: f64 = 12.0;
 
 /// The width of a character in a wide sans-serif font (DejaVu Sans, Verdana), in units of the font size.
 fn em(char: char) -> f64 {
@@ -27,7 +27,7 @@ fn em(char: char) -> f64 {
 }
 
 /// The estimated width of a text in CSS pixels; it errs on the large side.
-pub(super) fn width(text: &str) -> f64 {
+pub(crate) fn width(text: &str) -> f64 {
     SIZE * text.chars().map(em).sum::<f64>()
 }
 

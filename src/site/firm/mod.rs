@@ -9,10 +9,11 @@ use askama::Template;
 use crate::charts::{Bars, Graph, Heatmap, Timeline};
 use crate::field_years::{CoveredYears, investors_until};
 use crate::firm::charts::{Rounds, co_investors};
-use crate::firm::portfolio::{PortfolioCounts, PortfolioProperty, PortfolioRow};
+use crate::firm::portfolio::{PORTFOLIO, PortfolioCounts, PortfolioProperty, portfolio_row};
 use crate::firm::score::{ScoreBar, Trend, ratings};
 use crate::layout::PageLayout;
 use crate::matching::count_led;
+use crate::record_table::RecordTable;
 use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
 use crate::{PageRequest, PageResult, PathValues, find, format, linked_data, render};
 use catalog::provenance::ProvenanceStatement;
@@ -47,7 +48,7 @@ struct FirmPage {
     timeline: Option<Timeline>,
     portfolio_sectors: Option<Bars>,
     portfolio_countries: Option<Bars>,
-    portfolio: Vec<PortfolioRow>,
+    portfolio: RecordTable,
     portfolio_properties: Vec<PortfolioProperty>,
     graph: Option<Graph>,
     co_investor_count: u64,
@@ -106,7 +107,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         let [slug, name] = [snapshot.slug(Table::Firms, *other), snapshot.name(Table::Firms, *other)];
         (slug.to_owned(), name.to_owned(), shared, in_common.clone())
     };
-    let portfolio_row = |(startup, round): &(u32, u32)| PortfolioRow::new(catalog, row, *startup, *round);
+    let latest_round = |(startup, round): &(u32, u32)| portfolio_row(catalog, row, *startup, *round);
+    let portfolio: Vec<_> = history.portfolio.iter().take(MAX_PORTFOLIO).map(latest_round).collect::<Result<_, _>>()?;
     render(&FirmPage {
         layout: PageLayout::of_record(catalog, request, (Table::Firms, row), &description(&firm), about),
         sentence: facts::sentence(catalog, &history, counts.counts_of(Facet::Country).1, &shared.rows),
@@ -121,7 +123,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         timeline: rounds.timeline(),
         portfolio_sectors: counts.breakdown("Portfolio by sector", "Sector", Facet::Sector),
         portfolio_countries: counts.breakdown("Portfolio by country", "Country", Facet::Country),
-        portfolio: history.portfolio.iter().take(MAX_PORTFOLIO).map(portfolio_row).collect::<Result<_, _>>()?,
+        portfolio: RecordTable::new(&PORTFOLIO, portfolio),
         portfolio_properties: counts.properties(),
         graph: co_investors(catalog, row, &shared.rows),
         co_investor_count: shared.total,

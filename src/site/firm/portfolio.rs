@@ -1,43 +1,52 @@
 //! A firm's portfolio: its startups, and counts of them by property.
 
 use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
+use crate::columns::{number, words};
 use crate::filters::value_of;
-use crate::records::{record, sector_links};
+use crate::lists::amount_cell;
+use crate::record_table::{TableCell, TableConfig, TableRow};
+use crate::records::{record, sector_cell};
 use crate::{PageResult, format};
 use catalog::{Catalog, Filter, Query, ValueCount};
 use data::model::Startup;
 use data::vocabulary::Vocabulary;
-use data::{Facet, PartialDate, Stage, Table};
+use data::{Facet, Stage, Table};
 
 const MAX_BARS: usize = 6;
-const MAX_SECTORS: usize = 2;
+
+pub(super) static PORTFOLIO: TableConfig = TableConfig {
+    label: "Portfolio",
+    name: "Startup",
+    columns: &[
+        words("sectors", "Sectors", 4),
+        words("country", "Country", 5),
+        words("stage", "Last round joined", 3),
+        number("amount_usd", "Amount", "", 1),
+        number("announced_on", "Date", "", 2),
+    ],
+    pick: "",
+};
 
 /// A startup of the portfolio, with the last round that the firm joined.
-pub(super) struct PortfolioRow {
-    pub(super) startup: Startup,
-    /// Names of the first sectors.
-    pub(super) sectors: String,
-    /// What the round is called.
-    pub(super) round: String,
-    pub(super) date: Option<PartialDate>,
-    pub(super) amount_usd: Option<u64>,
-    pub(super) led: bool,
-}
-
-impl PortfolioRow {
-    pub(super) fn new(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> PageResult<Self> {
-        let snapshot = catalog.snapshot();
-        let startup: Startup = record(catalog, Table::Startups, startup)?;
-        let sectors = sector_links(catalog, &startup.sectors, "").take(MAX_SECTORS).map(|(name, _)| name);
-        Ok(Self {
-            sectors: sectors.collect::<Vec<_>>().join(", "),
-            startup,
-            round: format::round(snapshot.round_stage(round).map(Stage::name)),
-            date: snapshot.round_date(round),
-            amount_usd: snapshot.round_amount(round),
-            led: snapshot.round_investors(round).any(|(investor, lead)| investor == firm && lead),
-        })
-    }
+pub(super) fn portfolio_row(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> PageResult<TableRow> {
+    let snapshot = catalog.snapshot();
+    let startup: Startup = record(catalog, Table::Startups, startup)?;
+    let led = snapshot.round_investors(round).any(|(investor, lead)| investor == firm && lead);
+    let called = format::round(snapshot.round_stage(round).map(Stage::name));
+    Ok(TableRow {
+        href: format!("/startups/{}", startup.slug),
+        about: startup.status.as_deref().filter(|status| *status != "operating").map(format::word).unwrap_or_default(),
+        remark: Vec::new(),
+        cells: vec![
+            sector_cell(catalog, &startup.sectors),
+            TableCell::text(startup.country.as_deref().map(format::country).unwrap_or_default()),
+            TableCell::names([(called, None, if led { "led" } else { "" })], 1),
+            amount_cell(snapshot.round_amount(round)),
+            snapshot.round_date(round).map_or_else(TableCell::default, |date| TableCell::number(format::day(date))),
+        ],
+        slug: startup.slug,
+        name: startup.name,
+    })
 }
 
 pub(super) struct PortfolioCounts<'a> {

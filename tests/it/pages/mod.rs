@@ -1,6 +1,7 @@
 //! The pages: valid HTML without foreign resources, links that work, numbers equal to those of the API.
 
 pub mod charts;
+mod columns;
 mod contact;
 mod contract;
 mod coverage;
