@@ -164,6 +164,7 @@ impl Catalog {
         let Page { rows, total, next, mut did_you_mean, mut notes } = self.list(query, start, limit);
         let group_by = parts.groups.map_or(&[][..], |(_, options)| &options.group_by);
         notes.extend(self.group_coverage(query, group_by));
+        notes.extend(self.longer_sectors_note(query, total));
         if parts.amounts || query.reads("amount_usd") {
             notes.extend(self.suspect_amounts(query));
         }

@@ -147,10 +147,7 @@ impl Catalog {
     pub(crate) fn others_note(&self, parameter: &str, table: Table, row: u32, others: &[u32]) -> Option<String> {
         let with_size =
             |other: &u32| format!("{} ({})", self.snapshot().slug(table, *other), grouped(self.size(table, *other)));
-        let mut listed: Vec<String> = others.iter().take(MAX_LISTED).map(with_size).collect();
-        if table == Table::Sectors && others.len() > MAX_LISTED {
-            listed.push(format!("{} more", others.len() - MAX_LISTED));
-        }
+        let listed: Vec<String> = others.iter().take(MAX_LISTED).map(with_size).collect();
         let chosen = format!("`{parameter}` was read as {}", self.slug_and_size(table, row));
         (!listed.is_empty()).then(|| format!("{chosen}; also {}", listed.join(", ")))
     }

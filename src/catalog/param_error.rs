@@ -189,10 +189,32 @@ fn short_name(catalog: &Catalog, parameter: &Parameter, value: &str) -> Option<P
     let folded = fold(value);
     let of_table = |table: Table| catalog.short_for(table, &folded).into_iter().map(move |row| (table, row));
     let found: Vec<(Table, u32)> = tables_of(parameter).iter().copied().flat_map(of_table).collect();
+    may_mean(catalog, parameter, value, "a name", &found)
+}
+
+/// The error for a part of the names of sectors: `space` for aerospace and space travel.
+fn part_of_sectors(catalog: &Catalog, parameter: &Parameter, value: &str) -> Option<ParameterError> {
+    let found = match parameter.kind {
+        ParamType::Records(Table::Sectors, _) => catalog.sectors_with(value),
+        _ => Vec::new(),
+    };
+    let found: Vec<(Table, u32)> = found.into_iter().map(|row| (Table::Sectors, row)).collect();
+    may_mean(catalog, parameter, value, "a sector", &found)
+}
+
+/// `found`: the records that a value may mean, the largest first.
+fn may_mean(
+    catalog: &Catalog,
+    parameter: &Parameter,
+    value: &str,
+    noun: &str,
+    found: &[(Table, u32)],
+) -> Option<ParameterError> {
     let slug = |(table, row): &(Table, u32)| catalog.snapshot().slug(*table, *row);
     let listed = found.iter().take(MAX_EXAMPLES).map(|(table, row)| catalog.slug_and_size(*table, *row));
     let listed: Vec<String> = listed.collect();
-    let detail = format!("`{}` is not a name of this snapshot; it may mean {}", shortened(value), listed.join(", "));
+    let value = shortened(value);
+    let detail = format!("`{value}` is not {noun} of this snapshot; it may mean {}", listed.join(", "));
     let accepted = found.iter().take(MAX_ACCEPTED).map(slug).collect();
     let largest = slug(found.first()?).to_owned();
     Some(ParameterError::unknown_value(parameter.name, detail, Some(largest), Some(accepted)))
@@ -213,7 +235,8 @@ fn unknown_value(
         return ParameterError::unknown_value(parameter.name, format!("`{}` {problem}", shortened(value)), None, None);
     }
     let short = || suggest.then(|| short_name(catalog, parameter, value)).flatten();
-    if let Some(error) = ambiguous_value(catalog, parameter, value).or_else(short) {
+    let part = || suggest.then(|| part_of_sectors(catalog, parameter, value)).flatten();
+    if let Some(error) = ambiguous_value(catalog, parameter, value).or_else(short).or_else(part) {
         return error;
     }
     let mut nearest_slug = |table: Table| {

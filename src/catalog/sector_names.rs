@@ -3,15 +3,27 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::Catalog;
+use crate::groups::MatchedRows;
+use crate::row_filter::distinct;
+use crate::{Catalog, Filter, ParameterError, Query, RowFilter};
 use data::fold::fold;
+use data::number::{counted, grouped};
 use data::{Facet, Snapshot, Table};
 
 /// A sector is far larger than another if it has this many times its startups.
 const FAR_LARGER: u32 = 10;
 
-/// Sectors of longer names are worth a note if together they have at least this part of the startups more.
+/// Sectors of longer names are worth a note if they have one in so many of the records of a list, or more.
 const WORTH_A_NOTE: u64 = 10;
+
+/// Number of sectors that a note or an error names.
+const MAX_LISTED: usize = 5;
+
+/// Letters that a misspelled name may lack.
+const MAX_SLIP: usize = 2;
+
+/// Fewest letters of a text that names of sectors are searched for.
+const MIN_PART: usize = 4;
 
 pub(crate) struct SectorNames {
     /// The largest sector by slug without spaces.
@@ -22,8 +34,7 @@ pub(crate) struct SectorNames {
     pub by_initials: HashMap<String, u32>,
     /// For each sector, a larger one with the same letters, or a far larger one with its word or initials.
     pub larger: Vec<Option<u32>>,
-    /// For each sector, those whose names contain its own and whose startups it does not include; largest first. Empty if
-    /// they have few more startups.
+    /// For each sector, those whose names contain its own and whose startups it does not include.
     longer: Vec<Vec<u32>>,
 }
 
@@ -85,21 +96,7 @@ fn longer_names(snapshot: &Snapshot, row: u32, with_word: &HashMap<&str, Vec<u32
         let more: BTreeSet<&str> = slug(**other).split('-').collect();
         more.len() > words.len() && more.is_superset(&words)
     });
-    let apart = others.map(|other| (*other, startups(*other).iter().filter(|startup| !own.contains(*startup))));
-    let mut more = BTreeSet::new();
-    let mut longer: Vec<u32> = Vec::new();
-    for (other, startups) in apart {
-        let before = more.len();
-        more.extend(startups);
-        if more.len() > before {
-            longer.push(other);
-        }
-    }
-    if (more.len() as u64) * WORTH_A_NOTE < own.count().max(1) {
-        return Vec::new();
-    }
-    longer.sort_by_key(|other| std::cmp::Reverse(startups(*other).count()));
-    longer
+    others.copied().filter(|other| startups(*other).iter().any(|startup| !own.contains(startup))).collect()
 }
 
 impl Catalog {
@@ -107,26 +104,77 @@ impl Catalog {
         self.cached.sector_names.get_or_init(|| SectorNames::from_snapshot(self.snapshot()))
     }
 
-    /// A note that a larger sector has a similar spelling, or that others of longer names are apart. `given` are the texts
-    /// that are requested together.
-    pub(crate) fn similar_sectors_note(&self, parameter: &str, row: u32, given: &BTreeSet<String>) -> Option<String> {
-        let (names, snapshot) = (self.sector_names(), self.snapshot());
+    /// A note that a larger sector has a similar spelling. `given` are the texts that are requested together.
+    pub(crate) fn larger_sector_note(&self, parameter: &str, row: u32, given: &BTreeSet<String>) -> Option<String> {
+        let snapshot = self.snapshot();
         let is_given = |other: &u32| {
             [snapshot.slug(Table::Sectors, *other), snapshot.name(Table::Sectors, *other)]
                 .into_iter()
                 .any(|name| given.contains(&fold(name)))
         };
-        let size = |row: u32| u64::from(self.size(Table::Sectors, row));
-        let larger = names.larger[row as usize];
-        let is_other = |other: &u32| larger != Some(*other) && !is_given(other);
-        let longer: Vec<u32> = names.longer[row as usize].iter().copied().filter(is_other).collect();
-        // Next to other sectors, a few more startups are not worth a note.
-        let together = given.iter().filter_map(|text| self.find(Table::Sectors, &text.replace(' ', "-")));
-        let together: u64 = together.chain([row]).map(size).max().unwrap_or_default();
-        let more: u64 = longer.iter().map(|other| size(*other)).sum();
-        let longer = longer.into_iter().filter(|_| more * WORTH_A_NOTE >= together);
-        let others: Vec<u32> = larger.filter(|other| !is_given(other)).into_iter().chain(longer).collect();
-        self.others_note(parameter, Table::Sectors, row, &others)
+        let larger = self.sector_names().larger[row as usize].filter(|other| !is_given(other));
+        self.others_note(parameter, Table::Sectors, row, larger.as_slice())
+    }
+
+    /// A note that sectors whose names contain a requested one have many records more that meet the other conditions.
+    pub(crate) fn longer_sectors_note(&self, query: &Query, total: u64) -> Option<ParameterError> {
+        let is_sectors = |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Sector, _));
+        let at = query.filters.iter().position(is_sectors)?;
+        let Filter::AnyOf(_, given) = &query.filters[at] else { return None };
+        let is_counted = matches!(query.table, Table::Startups | Table::Rounds) && query.text.is_none();
+        let longer = given.iter().filter(|_| is_counted).flat_map(|row| &self.sector_names().longer[*row as usize]);
+        let others: Vec<u32> = distinct(longer.copied().filter(|other| !given.contains(other)));
+        if others.is_empty() {
+            return None;
+        }
+        let mut filters = query.filters.clone();
+        let without = Filter::Not(Box::new(Filter::AnyOf(Facet::Sector, given.clone())));
+        filters[at] = Filter::AnyOf(Facet::Sector, others.clone());
+        filters.push(without);
+        let mut rows = Vec::new();
+        RowFilter::new(self, query.table, &filters).each(|row| rows.push(row));
+        if rows.is_empty() || rows.len() as u64 * WORTH_A_NOTE < total {
+            return None;
+        }
+        let more = rows.len() as u64;
+        let mut counts = self.counts_of(query.table, Facet::Sector, &MatchedRows::Few(rows));
+        counts.retain(|counted| others.contains(&counted.value));
+        let slug = |row: u32| self.snapshot().slug(Table::Sectors, row);
+        let mut listed: Vec<String> = counts
+            .iter()
+            .take(MAX_LISTED)
+            .map(|counted| format!("{} ({})", slug(counted.value), grouped(counted.count)))
+            .collect();
+        if counts.len() > MAX_LISTED {
+            listed.push(format!("{} more", counts.len() - MAX_LISTED));
+        }
+        let records = counted(more, query.table.noun(), query.table.plural());
+        let verb = if more == 1 { "is" } else { "are" };
+        let detail = format!(
+            "{records} more {verb} in sectors whose names contain a given one, and which it does not include: {}",
+            listed.join(", ")
+        );
+        Some(ParameterError::warning("value_interpreted", "sector", detail))
+    }
+
+    /// The sectors whose names contain a text, with their sizes; largest first. None for a short text.
+    pub(crate) fn sectors_with(&self, text: &str) -> Vec<u32> {
+        let part = fold(text).replace(' ', "-");
+        if part.len() < MIN_PART {
+            return Vec::new();
+        }
+        let slug = |row: u32| self.snapshot().slug(Table::Sectors, row);
+        let mut found: Vec<u32> =
+            (0..self.snapshot().rows(Table::Sectors)).filter(|row| slug(*row).contains(&part)).collect();
+        // `climat` is misspelled.
+        if let [only] = found[..]
+            && slug(only).len() <= part.len() + MAX_SLIP
+        {
+            return Vec::new();
+        }
+        found.sort_by_key(|row| std::cmp::Reverse(self.size(Table::Sectors, *row)));
+        found.truncate(MAX_LISTED);
+        found
     }
 }
 

@@ -164,7 +164,7 @@ impl ParamParser<'_> {
                 let names = catalog.sector_names();
                 let found = found.or_else(|| names.joined.get(&fold(text).replace(' ', "")).copied());
                 let row = found.or_else(|| names.by_letters.get(&letters(&fold(text))).copied())?;
-                notes.extend(catalog.similar_sectors_note(parameter.name, row, &given));
+                notes.extend(catalog.larger_sector_note(parameter.name, row, &given));
                 row
             } else {
                 one_of(catalog, strict, parameter, table, text, notes)?

@@ -95,7 +95,7 @@ fn larger_sectors_of_the_same_letters_or_initials_are_named() {
 }
 
 #[test]
-fn sectors_of_longer_names_are_named_if_their_startups_are_many_and_not_included() {
+fn sectors_of_longer_names_are_named_if_many_more_records_are_in_them() {
     let of = |index: usize| match index {
         0..=9 => "solar",
         // Below `solar`.
@@ -106,7 +106,9 @@ fn sectors_of_longer_names_are_named_if_their_startups_are_many_and_not_included
         18..=29 => "software",
         _ => "b2b-software",
     };
-    let startups: String = (0..31).map(|index| format!("s-{index},Name {index},,,,,,,,{},\n", of(index))).collect();
+    let country = |index: usize| if index == 30 || index == 18 { "DE" } else { "US" };
+    let startup = |index: usize| format!("s-{index},Name {index},,,,{},,,,{},\n", country(index), of(index));
+    let startups: String = (0..31).map(startup).collect();
     let folder = dataset_with("", &startups, "", "");
     let sectors = "slug,name,parent,description\nfintech,Fintech,,\nsolar,Solar,,\nsolar-roofs,Solar Roofs,solar,\n\
                    home-solar,Home Solar,,\nsolar-finance,Solar Finance,,\nbig-solar-parks,Big Solar Parks,,\n\
@@ -114,12 +116,23 @@ fn sectors_of_longer_names_are_named_if_their_startups_are_many_and_not_included
     std::fs::write(folder.path().join("sectors.csv"), sectors).unwrap();
     let (_server, client) = serve(folder.path());
     let of = |sector: &str| notes(&client, "startups", "sector", sector);
-    let solar = "`sector` was read as solar (14 startups); also ";
-    assert_eq!(of("solar"), [format!("{solar}home-solar (3), big-solar-parks (1)")]);
-    assert_eq!(of("solar,big-solar-parks"), [format!("{solar}home-solar (3)")]);
-    // One more startup is not worth a note.
-    assert_eq!(of("solar,home-solar"), [""; 0]);
-    assert_eq!((of("home-solar"), of("solar-roofs"), of("software")), (vec![], vec![], vec![]));
+    let more = |records: &str, listed: &str| {
+        vec![format!(
+            "{records} more {} in sectors whose names contain a given one, and which it does not include: {listed}",
+            if records.starts_with("1 ") { "is" } else { "are" }
+        )]
+    };
+    assert_eq!(of("solar"), more("4 startups", "home-solar (3), big-solar-parks (1)"));
+    assert_eq!(of("solar,big-solar-parks"), more("3 startups", "home-solar (3)"));
+    // One more startup is not worth a note, unless few meet the other conditions.
+    assert_eq!((of("solar,home-solar"), of("home-solar"), of("solar-roofs")), (vec![], vec![], vec![]));
+    assert_eq!(of("software"), [""; 0]);
+    let german = client.list("/api/v3/startups", &[("sector", "software"), ("country", "DE")]).text;
+    assert!(german.contains("1 startup more is in sectors whose names contain a given one"), "{german}");
+    let part = client.list("/api/v3/startups", &[("sector", "parks")]).json();
+    assert_eq!(part["errors"][0]["did_you_mean"], "big-solar-parks", "{part}");
+    let detail = client.list("/api/v3/startups", &[("sector", "sola")]).json()["errors"][0]["detail"].to_string();
+    assert!(detail.contains("it may mean solar (14 startups), home-solar (3 startups)"), "{detail}");
 }
 
 #[test]
