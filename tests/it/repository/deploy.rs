@@ -47,6 +47,9 @@ fn files_name_the_version_of_the_program() {
         ("deploy/clients/typescript/package.json", format!("\"version\": \"{version}\",\n")),
         ("src/site/docs/text/operate/doctor.html", format!("\"program\":\"venturedex {version}\"")),
         ("CHANGELOG.md", format!("## {version}\n")),
+        ("README.md", format!("venturedex_{version}_amd64.deb")),
+        ("src/site/docs/text/operate.html", format!("venturedex-{version}-1.x86_64.rpm")),
+        ("src/site/docs/text/operate/upgrade.html", format!("venturedex_{version}_amd64.deb")),
     ] {
         assert!(text(file).contains(&line), "{file} does not name version {version}");
     }
