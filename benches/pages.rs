@@ -14,7 +14,7 @@ use data::{Facet, Table};
 use http::HeaderMap;
 use site::{PageRequest, PageRoute};
 use tokio::runtime::Builder;
-use transport::{Peer, RequestTrace};
+use transport::{Peer, RequestIds, RequestTrace};
 
 use clock::Moment;
 
@@ -46,7 +46,8 @@ fn cost(state: &State, address: &str, headers: &HeaderMap) -> (f64, usize) {
         let start = Moment::now();
         let page = PageRoute::parse(path).expect("a page");
         let peer = Peer("127.0.0.1:1".parse().expect("an address"));
-        let request = PageRequest { state, path, query, headers, peer, trace: &RequestTrace::default() };
+        let (id, trace) = (RequestIds::default().next(), RequestTrace::default());
+        let request = PageRequest { state, path, query, headers, peer, id, trace: &trace };
         let answer = runtime.block_on(site::answer(page, request, None, peer.0.ip()));
         best = best.min(micros(&start));
         assert_eq!(answer.status(), 200, "{address}");

@@ -27,6 +27,7 @@ use site::{PageRequest, PageRoute};
 use transport::body::{self, BodyReadError, Payload};
 use transport::handler::{reply, run_filter};
 use transport::headers::{CommonHeaders, READS, set};
+use transport::negotiation::{names_file, requests_html};
 use transport::problem::{Code, Problem};
 use transport::server::{RequestBody, ResponseBody};
 use transport::telemetry::{Api, RouteGroup, RouteLabel};
@@ -226,8 +227,8 @@ fn error_context<'a>(path: &str, public_url: &'a str, snapshot: Option<SnapshotV
 
 impl FrontEnds {
     fn page_request<'a>(&'a self, request: &RequestParts<'a>) -> PageRequest<'a> {
-        let RequestParts { path, query, headers, peer, trace, .. } = *request;
-        PageRequest { state: &self.state, path: trimmed(path), query, headers, peer, trace }
+        let RequestParts { path, query, headers, peer, id, trace, .. } = *request;
+        PageRequest { state: &self.state, path: trimmed(path), query, headers, peer, id, trace }
     }
 
     fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
@@ -255,7 +256,7 @@ impl FrontEnds {
         }
         if !state.auth.offers_pages() {
             let detail = "this service has no pages; its API is below /api/v3, and the MCP endpoint is /api/mcp";
-            return Err(Box::new(error_response(state, request, &Problem::new(Code::UnknownRoute, detail))));
+            return Err(Box::new(refusal(self.page_request(request), Problem::new(Code::UnknownRoute, detail))));
         }
         let address = state.client(request.peer, request.headers);
         let admitted = state.auth.admit_page(address, state.now());
@@ -272,11 +273,15 @@ impl FrontEnds {
             (route, state.well_known.answer(page.path, request.method, request.headers))
         {
             request.trace.set_route(RouteLabel::new(RouteGroup::Static, "/.well-known/"));
-            return Ok(file.unwrap_or_else(|| error_response(state, request, &method_not_allowed(page.path, READS))));
+            return Ok(file.unwrap_or_else(|| refusal(page, method_not_allowed(page.path, READS))));
         }
         match *route {
             AppRoute::Page(route) if is_read && route.is_read() => site::cached(route, page).ok_or(()),
             AppRoute::Page(_) if sends_form => Err(()),
+            // Whoever opens the address of a form again, or reloads what it answered, gets to the page that has it.
+            AppRoute::Page(_) if is_read && requests_html(request.headers) => {
+                Ok(site::redirect(site::page_above(page.path)).map(Bytes::from))
+            }
             AppRoute::Health if is_read => Ok(plain_response("ok\n")),
             AppRoute::Readiness if is_read => {
                 if state.stopping.load(Ordering::Relaxed) {
@@ -288,25 +293,27 @@ impl FrontEnds {
                 Some(contact) => plain_response(security_txt::text(contact, &state.public_url, state.today())),
                 None => {
                     let detail = "the operator has not set a contact (`--contact`)";
-                    error_response(state, request, &Problem::new(Code::UnknownRoute, detail))
+                    refusal(self.page_request(request), Problem::new(Code::UnknownRoute, detail))
                 }
             }),
             AppRoute::ChangePassword if is_read => Ok(site::redirect("/account").map(Bytes::from)),
             AppRoute::Static { position, .. } => {
                 let response = self.static_pages.answer(position, request.method, page);
-                Ok(response.unwrap_or_else(|| error_response(state, request, &method_not_allowed(page.path, READS))))
+                Ok(response.unwrap_or_else(|| refusal(page, method_not_allowed(page.path, READS))))
             }
             _ => Ok(match route.methods() {
                 Some(methods) if *request.method == Method::OPTIONS => options_response(methods),
-                Some(methods) => error_response(state, request, &method_not_allowed(page.path, methods)),
-                None if is_read && prefers_html(request.headers) => site::unknown(page).map(Bytes::from),
+                Some(methods) => refusal(page, method_not_allowed(page.path, methods)),
+                None if is_read && requests_html(request.headers) && !names_file(page.path) => {
+                    site::unknown(page).map(Bytes::from)
+                }
                 None => {
                     let detail = format!(
                         "there is nothing at `{}`; the API is below /api/v3, the MCP endpoint is /api/mcp, and /docs \
                          explains them",
                         shortened(page.path)
                     );
-                    error_response(state, request, &Problem::new(Code::UnknownRoute, detail))
+                    refusal(self.page_request(request), Problem::new(Code::UnknownRoute, detail))
                 }
             }),
         }
@@ -379,12 +386,6 @@ fn unreadable(error: BodyReadError) -> (StatusCode, &'static str) {
     }
 }
 
-/// True if the client prefers HTML: browsers list it first.
-fn prefers_html(headers: &HeaderMap) -> bool {
-    let accept = headers.get(http::header::ACCEPT).and_then(|value| value.to_str().ok());
-    accept.is_some_and(|accept| accept.trim_start().starts_with("text/html"))
-}
-
 fn response(status: StatusCode, content_type: &str, body: impl Into<Bytes>) -> Response<Bytes> {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
@@ -439,6 +440,7 @@ fn method_not_allowed(path: &str, methods: &'static str) -> Problem {
     Problem { allow: Some(methods), ..Problem::new(Code::MethodNotAllowed, detail) }
 }
 
-fn error_response(state: &State, request: &RequestParts<'_>, problem: &Problem) -> Response<Bytes> {
-    problem.response(&state.public_url, request.path, request.id, None, state.now())
+/// A refusal in the form that the client requests.
+fn refusal(page: PageRequest<'_>, problem: Problem) -> Response<Bytes> {
+    site::refuse(page, problem).map(Bytes::from)
 }

@@ -11,6 +11,7 @@ use auth::{AccountError, RetryAfter};
 use catalog::{Catalog, ParameterError};
 use data::Table;
 use service::{Operator, SignUp};
+use transport::problem::{Code, Problem};
 
 #[derive(Debug, Error)]
 pub(crate) enum PageError {
@@ -24,6 +25,9 @@ pub(crate) enum PageError {
     Moved(Table, String, String),
     #[error("no page has this path")]
     UnknownPage,
+    /// A refusal of the service as a whole, such as a method that the path does not take.
+    #[error("{}", .0.detail)]
+    Refused(Problem),
     #[error("Fix the values listed below, or reset the filters.")]
     InvalidQuery(Vec<ParameterError>),
     /// A form from another site, or from a client that does not send its origin.
@@ -111,8 +115,37 @@ impl PageError {
         (status, page.render().unwrap_or_else(minimal))
     }
 
+    /// The same refusal for programs.
+    pub(crate) fn problem(&self, catalog: &Catalog, path: &str) -> Problem {
+        let code = match self {
+            Self::Refused(problem) => {
+                return Problem { allow: problem.allow, ..Problem::new(problem.code, problem.detail.clone()) };
+            }
+            Self::InvalidQuery(errors) => return Problem::of_parameters(errors.clone()),
+            Self::UnknownRecord(table, slug) => {
+                let did_you_mean = catalog.nearest_slugs(*table, slug, 5);
+                return Problem { did_you_mean, ..Problem::new(Code::NotFound, self.to_string()) };
+            }
+            Self::Gone(_) => Code::Gone,
+            Self::Moved(..) => Code::Moved,
+            Self::UnknownPage => Code::UnknownRoute,
+            Self::ForeignForm | Self::SignUpClosed(_) => Code::Forbidden,
+            Self::UnreadableForm(StatusCode::PAYLOAD_TOO_LARGE, _) => Code::BodyTooLarge,
+            Self::UnreadableForm(StatusCode::UNSUPPORTED_MEDIA_TYPE, _) => Code::UnsupportedMediaType,
+            Self::UnreadableForm(..) => Code::InvalidRequest,
+            Self::RateLimited(_) | Self::Account(AccountError::Throttled(_)) => Code::TooManyRequests,
+            Self::Overloaded | Self::BatchRefused(_) => Code::Overloaded,
+            Self::Account(AccountError::InLine(_) | AccountError::Busy(_) | AccountError::Unavailable(_)) => {
+                Code::NotReady
+            }
+            Self::Account(_) | Self::Template(_) | Self::Undecodable(..) => Code::InternalError,
+        };
+        Problem::new(code, self.detail(path))
+    }
+
     fn status_and_heading(&self) -> (StatusCode, String) {
         let (status, heading) = match self {
+            Self::Refused(problem) => (problem.code.status(), problem.code.title()),
             Self::UnknownRecord(table, _) => {
                 return (StatusCode::NOT_FOUND, format!("No {} of this name", table.noun()));
             }
@@ -144,7 +177,7 @@ impl PageError {
                  contact the operator."
                     .to_owned()
             }
-            Self::Gone(_) | Self::Moved(..) | Self::RateLimited(_) | Self::BatchRefused(_) | Self::Account(_) => {
+            Self::Gone(_) | Self::Moved(..) | Self::Refused(_) | Self::RateLimited(_) | Self::BatchRefused(_) | Self::Account(_) => {
                 sentence(&self.to_string())
             }
             _ => self.to_string(),

@@ -65,24 +65,27 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use xxhash_rust::xxh3::xxh3_128;
 
 pub use crate::account::{is_signed_in, sign_in_to_return};
+use crate::docs::html::escaped;
 use crate::error_page::PageError;
 use crate::layout::{CSP, HTML};
 pub(crate) use crate::routes::PathValues;
 use crate::routes::{PageHandler, PageRow, list, page, raw};
-pub use crate::routes::{PageRoute, all_paths, public_paths};
+pub use crate::routes::{PageRoute, all_paths, page_above, public_paths};
 use crate::theme::Theme;
 use crate::twin::{TwinFormat, TwinSubject};
 use ::data::Table;
 use auth::RetryAfter;
 use auth::quota::{Overloaded, WorkCaller};
-use catalog::{Catalog, Resource};
+use catalog::{Catalog, ParameterError, Resource};
 use platform::pause;
 use service::State;
 use transport::headers::{Caching, CommonHeaders, Vary, set};
-use transport::negotiation::compress;
+use transport::negotiation::{compress, names_file, requests_data, requests_html};
+use transport::problem::Problem;
 use transport::response_cache::{CacheKey, CachedResponse};
 use transport::url::{decoded, with_slug};
-use transport::{Peer, RequestTrace};
+use transport::warnings::write_warnings;
+use transport::{Peer, RequestId, RequestTrace};
 
 pub(crate) type PageResult<T = Response<Vec<u8>>> = Result<T, PageError>;
 
@@ -95,6 +98,7 @@ pub struct PageRequest<'a> {
     pub query: &'a str,
     pub headers: &'a HeaderMap,
     pub peer: Peer,
+    pub id: RequestId,
     pub trace: &'a RequestTrace,
 }
 
@@ -117,18 +121,21 @@ fn render(page: &impl Template) -> PageResult<String> {
 
 /// The pages, in the order of the menu and of the sitemap. Those of [`reconcile`] and [`account`] are there.
 pub(crate) const PAGES: &[PageRow] = &[
-    page("/", home::page).cached().in_sitemap(),
-    page("/match", matching::page).cached().in_menu("Match").in_sitemap(),
+    page("/", home::page).takes(&["q"]).cached().in_sitemap(),
+    page("/match", matching::page).reads_query().cached().in_menu("Match").in_sitemap(),
     list("/vcs", lists::firms, Resource::Firms).cached().in_menu("Firms"),
     page("/vcs/{slug}", firm::page).cached().with_twins(TwinSubject::Record(Table::Firms)),
-    page("/vcs/{slug}/reviews", firm::reviews::page).cached().with_twins(TwinSubject::List(Resource::Reviews)),
+    page("/vcs/{slug}/reviews", firm::reviews::page)
+        .reads_query()
+        .cached()
+        .with_twins(TwinSubject::List(Resource::Reviews)),
     raw("/vcs/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Firms, slug)),
     list("/startups", lists::startups, Resource::Startups).cached().in_menu("Startups"),
     page("/startups/{slug}", startup::page).cached().with_twins(TwinSubject::Record(Table::Startups)),
     raw("/startups/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Startups, slug)),
     list("/rounds", lists::rounds, Resource::Rounds).cached().in_menu("Rounds"),
-    raw("/rounds.atom", feeds::round_feed),
-    raw("/rounds/feed.json", feeds::round_feed),
+    raw("/rounds.atom", feeds::round_feed).reads_query(),
+    raw("/rounds/feed.json", feeds::round_feed).reads_query(),
     page("/markets", market::page).cached().in_menu("Markets").in_sitemap(),
     page("/sectors/{slug}", market::page).cached(),
     page("/sectors/{slug}/{stage}", market::page).cached(),
@@ -139,17 +146,17 @@ pub(crate) const PAGES: &[PageRow] = &[
     list("/leaderboard", leaderboard::page, Resource::Leaderboard).in_footer("Leaderboard"),
     list("/people", lists::people, Resource::People).cached().in_footer("People"),
     page("/people/{slug}", person::page).cached().with_twins(TwinSubject::Record(Table::People)),
-    list("/sectors", sectors::page, Resource::Sectors).cached().in_footer("Sectors"),
-    page("/compare", compare::page).cached().in_footer("Compare"),
+    list("/sectors", sectors::page, Resource::Sectors).takes(&[]).cached().in_footer("Sectors"),
+    page("/compare", compare::page).takes(&["firm", "startup"]).cached().in_footer("Compare"),
     page("/data", data::page).in_sitemap().in_footer("About the data"),
     page("/releases", feeds::releases).in_sitemap().in_footer("Releases"),
-    raw("/releases.atom", feeds::release_feed),
-    raw("/releases.json", feeds::release_feed),
+    raw("/releases.atom", feeds::release_feed).takes(&[]),
+    raw("/releases.json", feeds::release_feed).takes(&[]),
     page("/resolve", resolve::page)
         .in_footer("Look up a list")
         .with_batch(resolve::MAX_BYTES, |request, form, address| Box::pin(resolve::answer(request, form, address))),
-    raw("/suggest", |catalog, request, _| Ok(home::suggest(catalog, request))),
-    raw("/suggest/opensearch", |catalog, request, _| Ok(home::suggest_to_browser(catalog, request))),
+    raw("/suggest", |catalog, request, _| Ok(home::suggest(catalog, request))).takes(&["q"]),
+    raw("/suggest/opensearch", |catalog, request, _| Ok(home::suggest_to_browser(catalog, request))).takes(&["q"]),
     // Their addresses are secrets.
     raw("/alerts/{token}.atom", alert_feed::respond).open(),
     raw("/alerts/{token}.json", alert_feed::respond).open(),
@@ -166,14 +173,15 @@ pub async fn answer(
 ) -> Response<Vec<u8>> {
     let values = route.values;
     if let Some(twin) = route.twin {
-        return in_turn(request, address, |catalog| twin::respond(catalog, request, twin, values[0])).await;
+        return in_turn(request, address, |catalog| twin::respond(catalog, request, route, twin, values[0])).await;
     }
     match route.handler(form.is_some()) {
         Some(PageHandler::Html(render)) => {
             in_turn(request, address, |catalog| {
                 let theme = Theme::from_request(request);
-                let html = theme.apply(render(catalog, request, values)?);
-                let rendered = Arc::new(cacheable_response(request, html.into_bytes(), HTML, Vary::Cookie));
+                let unknown = route.unknown_parameters(catalog, request.query);
+                let html = theme.apply(with_notice(render(catalog, request, values)?, &unknown)).into_bytes();
+                let rendered = Arc::new(cacheable_response(request, html, HTML, Vary::Cookie, &unknown));
                 if route.is_cached() {
                     request.state.response_cache.insert(cache_key(catalog, request, theme), &rendered);
                 }
@@ -181,11 +189,33 @@ pub async fn answer(
             })
             .await
         }
-        Some(PageHandler::Raw(respond)) => in_turn(request, address, |catalog| respond(catalog, request, values)).await,
+        Some(PageHandler::Raw(respond)) => {
+            in_turn(request, address, |catalog| {
+                let mut response = respond(catalog, request, values)?;
+                write_warnings(response.headers_mut(), &route.unknown_parameters(catalog, request.query));
+                Ok(response)
+            })
+            .await
+        }
         Some(PageHandler::Batch(respond)) => respond(request, form.as_deref().unwrap_or_default(), address).await,
         Some(PageHandler::Account(respond)) => account::answer(respond, values, request, form, address).await,
         None => unknown(request),
     }
+}
+
+/// Says on a page which parameters it ignored.
+fn with_notice(html: String, unknown: &[ParameterError]) -> String {
+    let start = html.find("<main").and_then(|main| Some(main + html[main..].find('>')? + 1));
+    let (Some(start), false) = (start, unknown.is_empty()) else { return html };
+    let item = |error: &ParameterError| {
+        let suggestion = error.did_you_mean.as_ref();
+        let suggestion = suggestion.map_or_else(String::new, |name| format!(" Did you mean “{}”?", escaped(name)));
+        let name = escaped(&error.parameter);
+        format!("<li>This page has no parameter “{name}”, so it was ignored.{suggestion}</li>")
+    };
+    let items: String = unknown.iter().map(item).collect();
+    let notice = format!("\n<div class=\"notice\" role=\"status\"><p>About this query:</p><ul>{items}</ul></div>");
+    format!("{}{notice}{}", &html[..start], &html[start..])
 }
 
 /// Runs work when it is the turn of `address`, and charges pages for what it takes above one.
@@ -214,6 +244,23 @@ pub fn cached(route: PageRoute<'_>, request: PageRequest<'_>) -> Option<Response
 
 pub fn unknown(request: PageRequest<'_>) -> Response<Vec<u8>> {
     fail(&PageError::UnknownPage, &request.state.releases.current(), request)
+}
+
+/// The refusal of a request for the site, in the form that it requests.
+pub fn refuse(request: PageRequest<'_>, problem: Problem) -> Response<Vec<u8>> {
+    fail(&PageError::Refused(problem), &request.state.releases.current(), request)
+}
+
+/// True if a person reads the response: the client requests HTML, or it opens a page without saying what it wants. What refuses
+/// a method or a caller is HTML only if that is requested. A feed or file is never answered with markup.
+fn reads_html(error: &PageError, request: PageRequest<'_>) -> bool {
+    let requests_html = requests_html(request.headers);
+    let is_page = match PageRoute::parse(request.path) {
+        Some(route) if matches!(error, PageError::Refused(_)) => route.is_html() && requests_html,
+        Some(route) => route.is_html() && (requests_html || !requests_data(request.headers)),
+        None => requests_html,
+    };
+    is_page && !names_file(request.path)
 }
 
 pub fn too_many(request: PageRequest<'_>, wait: RetryAfter) -> Response<Vec<u8>> {
@@ -272,11 +319,24 @@ fn see_other(path: &str, caching: Caching) -> Response<Vec<u8>> {
 }
 
 fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
-    let (status, html) = error.page(catalog, request);
     if let Some(cause) = error.cause() {
         request.trace.set_failure(&cause);
     }
-    let mut response = respond(request, status, html);
+    let mut response = if reads_html(error, request) {
+        let (status, html) = error.page(catalog, request);
+        respond(request, status, html)
+    } else {
+        let PageRequest { state, path, id, .. } = request;
+        let mut response = error.problem(catalog, path).response(&state.public_url, path, id, None, state.now());
+        page_headers(Caching::Never).write(response.headers_mut());
+        response.map(Vec::from)
+    };
+    if let PageError::Refused(problem) = error {
+        problem.allow.into_iter().for_each(|methods| set(response.headers_mut(), "allow", methods));
+        if response.status() == StatusCode::UNAUTHORIZED {
+            set(response.headers_mut(), "www-authenticate", "Bearer");
+        }
+    }
     if let PageError::Moved(_, from, to) = error {
         let (path, extension) = match TwinFormat::split(request.path) {
             Some((path, format)) => (path, format.extension()),
@@ -305,8 +365,10 @@ fn cacheable_response(
     body: Vec<u8>,
     content_type: &'static str,
     varies: Vary,
+    warnings: &[ParameterError],
 ) -> CachedResponse {
     let mut headers = HeaderMap::new();
+    write_warnings(&mut headers, warnings);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     CommonHeaders { varies: Some(varies), ..page_headers(Caching::Private) }.write(&mut headers);
     // Weak, because the compressed body has the same tag.
@@ -315,7 +377,7 @@ fn cacheable_response(
 }
 
 fn respond_unless_known(request: PageRequest<'_>, body: Vec<u8>, content_type: &'static str) -> Response<Vec<u8>> {
-    cacheable_response(request, body, content_type, Vary::Encoding).answer(request.headers).map(Vec::from)
+    cacheable_response(request, body, content_type, Vary::Encoding, &[]).answer(request.headers).map(Vec::from)
 }
 
 fn cache_key<'a>(catalog: &Catalog, request: PageRequest<'a>, theme: Theme) -> CacheKey<'a> {

@@ -3,6 +3,7 @@
 //! In a path, `{id}` and `{key}` match the number of something in the store, `{number}` any number, and other
 //! placeholders any text within a segment; in the last segment, text without a dot.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::pin::Pin;
 
@@ -12,7 +13,7 @@ use crate::account::AccountHandler;
 use crate::account::form::{MAX_BYTES, MAX_LIST_BYTES};
 use crate::twin::{TwinFormat, TwinSubject};
 use crate::{PAGES, PageRequest, PageResult, account, reconcile};
-use catalog::{Catalog, Resource};
+use catalog::{Catalog, Issue, Issues, ParameterError, Resource};
 use transport::headers::READS;
 use transport::negotiation::has_content_type;
 use transport::telemetry::RouteGroup;
@@ -53,6 +54,8 @@ pub(crate) struct PageRow {
     pub(crate) footer: Option<&'static str>,
     pub(crate) is_in_sitemap: bool,
     twins: Option<TwinSubject>,
+    /// The parameters of the page; `None` if it reports unknown ones itself.
+    parameters: Option<&'static [&'static str]>,
 }
 
 const fn row(path: &'static str, get: Option<PageHandler>) -> PageRow {
@@ -69,15 +72,16 @@ const fn row(path: &'static str, get: Option<PageHandler>) -> PageRow {
         footer: None,
         is_in_sitemap: false,
         twins: None,
+        parameters: None,
     }
 }
 
 pub(crate) const fn page(path: &'static str, render: HtmlHandler) -> PageRow {
-    row(path, Some(PageHandler::Html(render)))
+    row(path, Some(PageHandler::Html(render))).takes(&[])
 }
 
 pub(crate) const fn list(path: &'static str, render: HtmlHandler, resource: Resource) -> PageRow {
-    page(path, render).in_sitemap().with_twins(TwinSubject::List(resource))
+    page(path, render).reads_query().in_sitemap().with_twins(TwinSubject::List(resource))
 }
 
 pub(crate) const fn raw(path: &'static str, respond: RawHandler) -> PageRow {
@@ -114,6 +118,16 @@ impl PageRow {
     /// Caches the page, which depends only on release, path, query and theme, not on which other releases are loaded.
     pub(crate) const fn cached(self) -> Self {
         Self { is_cached: true, ..self }
+    }
+
+    /// Names the parameters of the page, which reports others as unknown.
+    pub(crate) const fn takes(self, parameters: &'static [&'static str]) -> Self {
+        Self { parameters: Some(parameters), ..self }
+    }
+
+    /// The page reads the whole query and reports what it does not know.
+    pub(crate) const fn reads_query(self) -> Self {
+        Self { parameters: None, ..self }
     }
 
     /// Lets strangers open the page of a private service, as they must to sign in.
@@ -181,6 +195,25 @@ impl<'a> PageRoute<'a> {
         self.twin.is_none() && self.row.is_open
     }
 
+    /// The parameters of a request that the page does not have.
+    pub(crate) fn unknown_parameters(self, catalog: &Catalog, query: &str) -> Vec<ParameterError> {
+        let Some(accepted) = self.row.parameters else { return Vec::new() };
+        let mut issues: Vec<Issue> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for (name, _) in form_urlencoded::parse(query.as_bytes()) {
+            if !name.is_empty() && !accepted.contains(&&*name) && seen.insert(name.clone()) {
+                issues.push(Issue::UnknownParameter { name: name.into_owned(), accepted: accepted.to_vec() });
+            }
+        }
+        issues.into_iter().collect::<Issues>().report(catalog)
+    }
+
+    /// True if it is a page for people, not a twin, a feed, a file or a service for programs.
+    pub(crate) fn is_html(self) -> bool {
+        let is_page = |handler| matches!(handler, PageHandler::Html(_) | PageHandler::Account(_));
+        self.twin.is_none() && self.row.get.or(self.row.post).is_some_and(is_page)
+    }
+
     pub fn takes_forms(self) -> bool {
         self.twin.is_none() && self.row.post.is_some()
     }
@@ -222,6 +255,18 @@ pub fn all_paths() -> impl Iterator<Item = (&'static str, bool)> {
 pub fn public_paths() -> impl Iterator<Item = &'static str> {
     let is_public = |row: &&PageRow| row.get.is_some_and(|handler| !matches!(handler, PageHandler::Account(_)));
     rows().filter(is_public).map(|row| row.path)
+}
+
+/// The page above an address that only takes forms, to which a browser may return: `/account/keys` is below `/account`.
+pub fn page_above(path: &str) -> &str {
+    let mut above = path;
+    while let Some((parent, _)) = above.rsplit_once('/').filter(|(parent, _)| !parent.is_empty()) {
+        above = parent;
+        if PageRoute::parse(above).is_some_and(|route| route.is_read() && route.is_html()) {
+            return above;
+        }
+    }
+    "/"
 }
 
 fn rows() -> impl Iterator<Item = &'static PageRow> {

@@ -14,7 +14,7 @@ use crate::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, PageQuery, Pager, page_size, po
 use crate::error_page::{PageError, path_of};
 use crate::format::ACCEPTS;
 use crate::link::Link;
-use crate::{PageRequest, PageResult, admit_pages, find, format, respond_unless_known, respond_with};
+use crate::{PageRequest, PageResult, PageRoute, admit_pages, find, format, respond_unless_known, respond_with};
 use catalog::flat::{CsvWriter, list_columns};
 use catalog::json::{Fields, record};
 use catalog::{Catalog, Interpretation, ParameterError, Query, Request, Resource, SearchReading, WantedPage};
@@ -103,6 +103,7 @@ impl<'a> TwinMeta<'a> {
 pub(crate) fn respond(
     catalog: &Catalog,
     request: PageRequest<'_>,
+    route: PageRoute<'_>,
     (subject, format): (TwinSubject, TwinFormat),
     slug: &str,
 ) -> PageResult {
@@ -116,7 +117,14 @@ pub(crate) fn respond(
             let mut json = Vec::new();
             record::write(&mut json, catalog, table, row, &Fields::Default, true);
             let link = Link::new(&path_of(table, catalog.snapshot().slug(table, row)), Vec::new());
-            (Twin { data: raw(json), pagination: None, meta: TwinMeta::new(catalog, Vec::new()) }, link)
+            (
+                Twin {
+                    data: raw(json),
+                    pagination: None,
+                    meta: TwinMeta::new(catalog, route.unknown_parameters(catalog, request.query)),
+                },
+                link,
+            )
         }
         TwinSubject::List(resource) => list_twin(catalog, request, resource, path, slug)?,
     };

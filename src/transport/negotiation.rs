@@ -31,6 +31,30 @@ impl Format {
     }
 }
 
+/// True if the client names HTML in `Accept`, as browsers do when a person opens a page.
+pub fn requests_html(headers: &HeaderMap) -> bool {
+    names_type(headers, |media_type| media_type == "text/html")
+}
+
+/// True if the client names a type for programs in `Accept`.
+pub fn requests_data(headers: &HeaderMap) -> bool {
+    let is_data = |media_type: &str| ["json", "csv", "xml"].iter().any(|format| media_type.ends_with(format));
+    names_type(headers, |media_type| is_data(media_type) && media_type != "application/xhtml+xml")
+}
+
+fn names_type(headers: &HeaderMap, is_wanted: impl Fn(&str) -> bool) -> bool {
+    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut types = values.flat_map(|value| value.split(',')).filter_map(|range| range.split(';').next());
+    types.any(|media_type| is_wanted(&media_type.trim().to_ascii_lowercase()))
+}
+
+/// True if the path ends with the extension of a format for programs: no refusal of such a path is a page.
+pub fn names_file(path: &str) -> bool {
+    const EXTENSIONS: [&str; 9] = ["atom", "csv", "json", "md", "ndjson", "parquet", "png", "txt", "xml"];
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
+}
+
 pub fn accepts_json(headers: &HeaderMap) -> bool {
     accepts(headers, Format::Json)
 }
@@ -119,6 +143,26 @@ impl GzipStream {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn browsers_request_html_and_programs_data() {
+        let headers = |accept: &str| HeaderMap::from_iter([(header::ACCEPT, accept.parse().unwrap())]);
+        for (accept, html, data) in [
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true, true),
+            ("TEXT/HTML", true, false),
+            ("*/*", false, false),
+            ("application/json, text/plain, */*", false, true),
+            ("application/problem+json", false, true),
+            ("text/csv", false, true),
+            ("application/atom+xml", false, true),
+            ("application/xhtml+xml", false, false),
+        ] {
+            assert_eq!((requests_html(&headers(accept)), requests_data(&headers(accept))), (html, data), "{accept}");
+        }
+        assert!(
+            names_file("/vcs.csv") && names_file("/a/feed.json") && !names_file("/vcs/a.b") && !names_file("/x.json/y")
+        );
+    }
 
     #[test]
     fn the_format_with_the_highest_quality_is_preferred() {

@@ -88,6 +88,8 @@ codes! {
         "Saved searches, lists and alerts are those of the key's account. A key that the server prints at its start \
          has none: send a key that you created on your account page. A private service may show its pages to signed-in \
          accounts only.";
+    Forbidden => "forbidden", 403, "Not permitted",
+        "A form is not from a page of this service, or the service does not offer sign-up.";
     NotFound => "not_found", 404, "Not found",
         "No record of the snapshot has this slug. `did_you_mean` has the most similar slugs.";
     UnknownRoute => "unknown_route", 404, "Unknown path",
@@ -118,6 +120,9 @@ codes! {
     QuotaExceeded => "quota_exceeded", 429, "Daily quota reached",
         "The key's requests of the day are used up. `resets_at` and `Retry-After` say when the quota resets (00:00 \
          UTC). A 304 is not counted.";
+    TooManyRequests => "too_many_requests", 429, "Too many requests",
+        "The network address, or the account, has reached a limit of pages, forms or sign-ins. Retry after \
+         `Retry-After`.";
     SlowDown => "slow_down", 429, "Slow down",
         "The service cannot check quotas at the moment. Until it can, it admits only some requests of each key. \
          Retry after `Retry-After`.";
@@ -149,9 +154,10 @@ impl Code {
         self.facts().3
     }
 
-    /// True for codes of the REST API; the others belong to requests with a body.
+    /// True for codes of the REST API; the others belong to requests with a body and to pages.
     pub fn is_of_rest(self) -> bool {
-        !matches!(self, Self::InvalidJson | Self::BodyTooLarge | Self::UnsupportedMediaType)
+        let is_of_body = matches!(self, Self::InvalidJson | Self::BodyTooLarge | Self::UnsupportedMediaType);
+        !is_of_body && !matches!(self, Self::Forbidden | Self::TooManyRequests)
     }
 
     pub fn named(name: &str) -> Option<Self> {
@@ -294,6 +300,19 @@ impl Problem {
             quota: self.quota.as_deref(),
         };
         serde_json::to_vec(&body).expect("the body is JSON")
+    }
+
+    /// A page without style or links, for browsers that get no page of the site.
+    pub fn html(&self) -> String {
+        let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('`', "");
+        let (title, detail) = (self.code.title(), escaped(&self.detail));
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+             content=\"width=device-width\">\n<meta name=\"robots\" content=\"noindex\">\n<title>{title}</title>\n\
+             <h1>{title}</h1>\n<p>{}{}.</p>\n</html>\n",
+            detail.chars().next().map(|first| first.to_uppercase().to_string()).unwrap_or_default(),
+            detail.chars().skip(1).collect::<String>()
+        )
     }
 
     /// The response to a request for `path`, without the common headers. `quota` is the caller's at `now` (Unix

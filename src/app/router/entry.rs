@@ -4,12 +4,13 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, HeaderName};
 use http::{HeaderValue, Method, Response, StatusCode};
 
-use super::{AppRoute, FrontEnds, error_response, prefers_html};
+use super::{AppRoute, FrontEnds, refusal};
 use auth::AuthError;
 use service::Access;
 use site::static_pages::StaticPages;
 use transport::RequestParts;
 use transport::headers::authorization;
+use transport::negotiation::{names_file, requests_html};
 use transport::problem::{Code, Problem};
 
 const SNAPSHOT: HeaderName = HeaderName::from_static("x-snapshot");
@@ -76,7 +77,7 @@ impl FrontEnds {
                 );
                 Problem::new(Code::AccountRequired, detail)
             }
-            None if prefers_html(request.headers) => {
+            None if requests_html(request.headers) && !names_file(page.path) => {
                 return Err(Box::new(site::sign_in_to_return(page).map(Bytes::from)));
             }
             None => {
@@ -85,7 +86,7 @@ impl FrontEnds {
                 Problem { detail, ..Problem::from(AuthError::Missing) }
             }
         };
-        Err(Box::new(error_response(state, request, &problem)))
+        Err(Box::new(refusal(page, problem)))
     }
 
     /// Keeps what a private service answers out of shared caches, and the name of its release from strangers.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
+use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Request, Response, StatusCode};
 use serde_json::json;
 
@@ -11,7 +12,7 @@ use crate::app::router::{self, AppRoute, Router};
 use platform::clock::now;
 use release::remote::Replica;
 use site::waiting;
-use transport::headers::{CommonHeaders, set};
+use transport::headers::CommonHeaders;
 use transport::origin_policy::Hosts;
 pub(super) use transport::server::connection_error::ConnectionError;
 use transport::server::{RequestBody, ResponseBody};
@@ -89,11 +90,12 @@ impl Handler for Gate {
             _ => {
                 request.trace.set_failure(&"no release can be served yet");
                 let context = self.error_context(request.path);
-                let mut refusal = ConnectionError::NotReady.response(request.path, request.id, &context);
-                if request.is_read() && router::prefers_html(request.headers) {
+                let mut refusal =
+                    ConnectionError::NotReady.response_to(request.path, request.headers, request.id, &context);
+                let is_page = refusal.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == waiting::HTML);
+                if request.is_read() && is_page {
                     CommonHeaders { page_policy: Some(waiting::CSP), ..Default::default() }
                         .write(refusal.headers_mut());
-                    set(refusal.headers_mut(), "content-type", waiting::HTML);
                     *refusal.body_mut() = waiting::page(&self.reason()).into();
                 }
                 return Ok(refusal);

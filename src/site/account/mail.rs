@@ -114,6 +114,15 @@ fn sends_mail(request: AccountRequest<'_>) -> Result<(), AccountReply> {
     if request.auth.sends_mail() { Ok(()) } else { Err(PageError::UnknownPage.into()) }
 }
 
+/// Redirects to the page of a form, which says that it was sent, so that nobody sends it again by reloading.
+fn done(path: &str) -> AccountReply {
+    AccountReply::Redirect(format!("{path}?done=yes").into(), Vec::new())
+}
+
+fn is_done(request: AccountRequest<'_>) -> bool {
+    request.page.parameter("done").is_some_and(|done| done == "yes")
+}
+
 pub(crate) async fn send_verification(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     let visitor = request.signed_in().await?;
@@ -127,7 +136,7 @@ pub(crate) async fn send_verification(request: AccountRequest<'_>) -> AccountRes
 pub(crate) async fn verify_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     let token = request.page.parameter("token").unwrap_or_default().into_owned();
-    show_verification(request, token, false, "")
+    show_verification(request, token, is_done(request), "")
 }
 
 fn show_verification(request: AccountRequest<'_>, token: String, is_done: bool, error: &str) -> AccountResult {
@@ -139,7 +148,7 @@ fn show_verification(request: AccountRequest<'_>, token: String, is_done: bool, 
 pub(crate) async fn verify(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     match request.auth.verify_by_link(&request.form.text("token"), request.now).await {
-        Ok(_) => show_verification(request, String::new(), true, ""),
+        Ok(_) => Ok(done("/verify")),
         Err(error @ AccountError::NoSuchLink) => show_verification(request, String::new(), false, &error.to_string()),
         Err(error) => Err(error.into()),
     }
@@ -147,13 +156,13 @@ pub(crate) async fn verify(request: AccountRequest<'_>) -> AccountResult {
 
 pub(crate) async fn request_reset_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
-    show_request(request, &RESET, "", false, "")
+    show_request(request, &RESET, "", is_done(request), "")
 }
 
 pub(crate) async fn request_link_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     request.not_signed_in().await?;
-    show_request(request, &SIGN_IN, "", false, "")
+    show_request(request, &SIGN_IN, "", is_done(request), "")
 }
 
 fn show_request(
@@ -182,14 +191,14 @@ fn requested_email(request: AccountRequest<'_>, texts: &'static LinkTexts) -> Re
 pub(crate) async fn request_reset(request: AccountRequest<'_>) -> AccountResult {
     let email = requested_email(request, &RESET)?;
     request.auth.request_reset(email, request.address, request.now).await?;
-    show_request(request, &RESET, "", true, "")
+    Ok(done(RESET.path))
 }
 
 /// `POST /signin/link`: as [`request_reset`].
 pub(crate) async fn request_link(request: AccountRequest<'_>) -> AccountResult {
     let email = requested_email(request, &SIGN_IN)?;
     request.auth.request_sign_in_link(email, request.address, request.now).await?;
-    show_request(request, &SIGN_IN, "", true, "")
+    Ok(done(SIGN_IN.path))
 }
 
 /// An invitation needs no e-mail, but the operator may create all accounts alone.

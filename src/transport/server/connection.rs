@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::future;
-use http::header::{CONNECTION, CONTENT_LENGTH, HOST};
+use http::header::{ACCEPT, CONNECTION, CONTENT_LENGTH, HOST};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri, Version};
 use http_body_util::combinators::BoxBody;
@@ -78,6 +78,7 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
         let phase = self.phase.clone();
         let (handler, is_reserved, stopping) = (self.handler.clone(), self.is_reserved, Arc::clone(&self.stopping));
         let (method, uri) = (request.method().clone(), request.uri().clone());
+        let accept = request.headers().get(ACCEPT).cloned();
         let is_old = request.version() < Version::HTTP_11;
         let trace = Arc::new(trace);
         let mut request =
@@ -89,7 +90,8 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
             let response = panics::catch_async(handler.respond_later(pending, request)).await;
             let response = response.inspect_err(|panic| trace.set_failure(panic));
             let answer = |error: ConnectionError| {
-                error.response(uri.path(), id, &handler.error_context(uri.path())).map(in_memory)
+                let headers = accept.clone().map(|accept| (ACCEPT, accept)).into_iter().collect();
+                error.response_to(uri.path(), &headers, id, &handler.error_context(uri.path())).map(in_memory)
             };
             let mut response = response.unwrap_or_else(|_| answer(ConnectionError::InternalError));
             let is_unlimited =
@@ -136,7 +138,8 @@ impl<H: Handler> ConnectionService<H> {
         let error = head_error(request, self.limits.head_bytes)
             .or_else(|| (!self.handler.admits_host(path, headers)).then_some(ConnectionError::Misdirected))
             .or_else(|| is_refused().then_some(ConnectionError::Overloaded));
-        let answer = |error: ConnectionError| Ok(error.response(path, id, &self.handler.error_context(path)));
+        let answer =
+            |error: ConnectionError| Ok(error.response_to(path, headers, id, &self.handler.error_context(path)));
         if let Some(error) = error {
             return answer(error);
         }

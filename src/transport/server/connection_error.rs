@@ -4,10 +4,13 @@
 //! They have the shape and headers of every other response. The key is unchecked, so the reported quota is 0.
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, RETRY_AFTER};
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER,
+};
 use http::{Response, StatusCode};
 
 use crate::headers::{Caching, CommonHeaders};
+use crate::negotiation::{names_file, requests_html};
 use crate::problem::{Code, Problem};
 use crate::{ErrorContext, RequestId};
 use auth::quota::Quota;
@@ -85,7 +88,26 @@ impl ConnectionError {
         self.problem().code.status()
     }
 
-    /// The response to a request for `path`.
+    /// The response to a request for `path`: a page for browsers, except below the API, otherwise JSON.
+    pub fn response_to(
+        self,
+        path: &str,
+        headers: &HeaderMap,
+        id: RequestId,
+        context: &ErrorContext<'_>,
+    ) -> Response<Bytes> {
+        let is_api = context.api_version.is_some() || path.starts_with("/api");
+        let mut response = self.response(path, id, context);
+        if requests_html(headers) && !is_api && !names_file(path) {
+            *response.body_mut() = Bytes::from(self.problem().html());
+            let headers = response.headers_mut();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+            headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'"));
+        }
+        response
+    }
+
+    /// The response to a request for `path`, as JSON.
     pub fn response(self, path: &str, id: RequestId, context: &ErrorContext<'_>) -> Response<Bytes> {
         // Do not repeat a path that may fill most of a head.
         let instance = if matches!(self, Self::UrlTooLong | Self::HeadTooLarge) { "/" } else { path };

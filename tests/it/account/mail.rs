@@ -18,6 +18,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use auth::audit::AuditLog;
 use auth::mail::{MailSender, MailTransport};
+use auth::quota::Tier;
 use auth::totp::TotpSecret;
 use service::alerts;
 
@@ -192,7 +193,8 @@ fn a_new_account_is_verified_by_the_link_that_it_gets() {
     assert_eq!(browser.post("/verify", &[("token", "invented")]).status, 422);
     // In another browser, too: the e-mail may be read on a telephone.
     let reply = Browser::at(&server).post("/verify", &[("token", token(link))]);
-    assert!(reply.status == 200 && reply.text.contains("Your address is verified"), "{}", reply.text);
+    assert_eq!((reply.status, reply.header("location")), (303, "/verify?done=yes"));
+    assert!(browser.get("/verify?done=yes").text.contains("Your address is verified"));
     assert_eq!(verified_at(&server), Some(NOON));
     assert!(!browser.get("/account").text.contains("not verified"));
     let again = browser.post("/verify", &[("token", token(link))]);
@@ -215,7 +217,7 @@ fn the_link_is_sent_again_a_few_times_an_hour() {
     assert_eq!(refused.status, 429, "{}", refused.text);
     assert!(refused.header("retry-after").parse::<u64>().unwrap() > 0);
     let (second, third) = (sink.link("ada@example.com"), sink.link("ada@example.com"));
-    for (link, status) in [(&first, 422), (&second, 422), (&third, 200)] {
+    for (link, status) in [(&first, 422), (&second, 422), (&third, 303)] {
         assert_eq!(browser.post("/verify", &[("token", token(link))]).status, status);
     }
     assert_eq!(Browser::at(&server).post("/account/verification", &[]).header("location"), "/signin");
@@ -236,7 +238,8 @@ fn a_forgotten_password_is_replaced_by_the_link_in_an_e_mail() {
     assert_eq!(browser.post("/reset", &[("email", "nonsense")]).status, 422);
     let unknown = browser.post("/reset", &[("email", "nobody@example.com")]);
     let known = browser.post("/reset", &[("email", "ADA@example.com")]);
-    assert_eq!((unknown.status, &unknown.text), (200, &known.text), "both get the same response");
+    assert_eq!((unknown.status, unknown.header("location")), (303, "/reset?done=yes"));
+    assert_eq!(unknown.header("location"), known.header("location"), "both get the same response");
     let link = sink.link("ada@example.com");
     assert!(link.starts_with("/reset/password?token="), "{link}");
 
@@ -314,7 +317,8 @@ fn an_owner_who_is_locked_out_signs_in_by_the_link_in_an_e_mail() {
     assert_eq!(browser.post("/signin/link", &[("email", "nonsense")]).status, 422);
     let unknown = browser.post("/signin/link", &[("email", "nobody@example.com")]);
     let known = browser.post("/signin/link", &[("email", "ADA@example.com")]);
-    assert_eq!((unknown.status, &unknown.text), (200, &known.text), "both get the same response");
+    assert_eq!((unknown.status, unknown.header("location")), (303, "/signin/link?done=yes"));
+    assert_eq!(unknown.header("location"), known.header("location"), "both get the same response");
     let link = sink.link("ada@example.com");
     assert!(link.starts_with("/signin/open?token="), "{link}");
 
@@ -365,10 +369,31 @@ fn links_are_requested_a_few_times_an_hour_whether_or_not_there_is_an_account() 
     sink.next();
     let ask = |email: &str| Browser::at(&server).post("/reset", &[("email", email)]).status;
     // The e-mail after sign-up counts.
-    assert_eq!([ask("ada@example.com"), ask("ada@example.com"), ask("ada@example.com")], [200, 200, 429]);
-    assert_eq!([(); 4].map(|()| ask("nobody@example.com")), [200, 200, 200, 429]);
+    assert_eq!([ask("ada@example.com"), ask("ada@example.com"), ask("ada@example.com")], [303, 303, 429]);
+    assert_eq!([(); 4].map(|()| ask("nobody@example.com")), [303, 303, 303, 429]);
     let statuses: Vec<u16> = (0..14).map(|number| ask(&format!("user{number}@example.com"))).collect();
-    assert_eq!((statuses[0], statuses[13]), (200, 429), "of one client");
+    assert_eq!((statuses[0], statuses[13]), (303, 429), "of one client");
+}
+
+#[test]
+fn an_invitation_is_sent_by_the_server_if_the_operator_wants_it() {
+    let (server, sink) = server(&[]);
+    // The clock of the command is that of the machine, which is ahead of the server's here.
+    let words = ["account", "invite", "--email", "eve@example.com", "--send"];
+    let ended = run(server.data(), &words, "");
+    assert!(ended.err.contains("sends the link") && ended.out.is_empty(), "{ended:?}");
+    let (store, email) = (server.state.auth.store(), "ada@example.com".parse().unwrap());
+    auth::invited_account(store, &email, Tier::Pro, NOON).unwrap();
+    auth::request_invitation(store, &email, NOON).unwrap();
+    let link = sink.link("ada@example.com");
+    assert!(link.starts_with("/invitation?token="), "{link}");
+    let mut browser = Browser::at(&server);
+    assert!(browser.get(&link).text.contains("ada@example.com"));
+    let form = [("token", token(&link)), ("new", PASSWORD)];
+    assert_eq!(browser.post("/invitation", &form).header("location"), "/signin");
+    let form = [("email", "ada@example.com"), ("password", PASSWORD)];
+    assert_eq!(browser.post("/signin", &form).header("location"), "/account");
+    assert_eq!(verified_at(&server), Some(NOON));
 }
 
 #[test]
@@ -398,7 +423,7 @@ fn a_link_waits_until_it_is_sent_and_not_for_a_deleted_account_or_an_unknown_add
     let mut ada = Browser::signed_up(&server, "ada@example.com");
     Browser::signed_up(&server, "bob@example.com");
     for email in ["ada@example.com", "nobody@example.com", "bob@example.com"] {
-        assert_eq!(Browser::at(&server).post("/reset", &[("email", email)]).status, 200);
+        assert_eq!(Browser::at(&server).post("/reset", &[("email", email)]).status, 303);
     }
     assert_eq!(waiting(server.data()), 5);
     assert!(ada.post("/account/delete", &[("password", PASSWORD)]).status < 400);
@@ -450,7 +475,7 @@ fn request_six(process: &Process) {
     for name in ["ada", "bob", "eve"] {
         let email = format!("{name}@example.com");
         assert_eq!(sign_up(process, &email).status, 303);
-        assert_eq!(Browser::based(&process.base).post("/reset", &[("email", &email)]).status, 200);
+        assert_eq!(Browser::based(&process.base).post("/reset", &[("email", &email)]).status, 303);
     }
 }
 

@@ -29,7 +29,7 @@ use scraper::{ElementRef, Html};
 use site::PageRequest;
 use site::PageRoute;
 use tokio::runtime::Builder;
-use transport::{Peer, RequestTrace};
+use transport::{Peer, RequestIds, RequestTrace};
 
 use crate::support::harness::{Client, Server, bundled_folder, cases, catalog_of, copy_as, one_of, real_catalog};
 use crate::support::html::{Markup, parse, text_of};
@@ -157,7 +157,8 @@ pub(crate) fn rendered(server: &Server, path: &str) -> String {
 pub(crate) fn answer(server: &Server, path: &str, headers: &HeaderMap) -> Response<Vec<u8>> {
     let peer = Peer("127.0.0.1:1".parse().unwrap());
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let request = PageRequest { state: &server.state, path, query, headers, peer, trace: &RequestTrace::default() };
+    let (id, trace) = (RequestIds::default().next(), RequestTrace::default());
+    let request = PageRequest { state: &server.state, path, query, headers, peer, id, trace: &trace };
     let page = PageRoute::parse(path).unwrap_or_else(|| panic!("no page is at {path}"));
     let runtime = Builder::new_current_thread().build().unwrap();
     runtime.block_on(site::answer(page, request, None, peer.0.ip()))

@@ -54,7 +54,7 @@ fn private(access: Access, sign_up: SignUp) -> Server {
 }
 
 /// Every path of the service, with records that exist in place of the placeholders.
-fn all_paths(server: &Server) -> Vec<String> {
+pub(super) fn all_paths(server: &Server) -> Vec<String> {
     let catalog = server.state.releases.current();
     let slug = |table: Table| catalog.snapshot().slug(table, 0).to_owned();
     let mut paths: Vec<String> = StaticPages::paths().map(str::to_owned).collect();
@@ -197,7 +197,8 @@ fn a_key_opens_pages_files_and_tools_and_its_answers_stay_out_of_shared_caches()
     assert_eq!(client.post("/api/mcp", INITIALIZE).status, 200);
     let wrong = Client { key: Some("vdx_0123456789012345678901234567890123450".to_owned()), ..client.clone() };
     let refused = wrong.send("GET", "/vcs", &[("accept", "text/html")]);
-    assert_eq!((refused.status, refused.header("content-type")), (401, "application/problem+json"), "{}", refused.text);
+    assert_eq!((refused.status, refused.header("www-authenticate")), (401, "Bearer"), "{}", refused.text);
+    assert_eq!(code(&wrong.get("/vcs")).0, 401);
 }
 
 #[test]

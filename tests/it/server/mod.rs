@@ -9,6 +9,7 @@ mod health;
 mod memory;
 mod process_limits;
 mod quota;
+mod refusals;
 mod response_cache;
 mod shared_store;
 mod telemetry;

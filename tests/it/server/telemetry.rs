@@ -718,7 +718,7 @@ fn no_secret_of_any_flow_is_in_a_log_in_the_metrics_or_in_the_database() {
     let link = sink.link(email);
     secrets.push(token(&link).to_owned());
     browser.get(&link);
-    assert_eq!(browser.post("/verify", &[("token", token(&link))]).status, 200);
+    assert_eq!(browser.post("/verify", &[("token", token(&link))]).status, 303);
     assert_eq!(Browser::based(&base).post("/signin", &[("email", email), ("password", wrong)]).status, 422);
     let (key, id) = browser.create_key("laptop-secret-name");
     private.push("laptop-secret-name".to_owned());
@@ -753,7 +753,7 @@ fn no_secret_of_any_flow_is_in_a_log_in_the_metrics_or_in_the_database() {
     secrets.push(pending);
     secrets.extend(there.cookies.values().cloned());
 
-    assert_eq!(there.post("/reset", &[("email", email)]).status, 200);
+    assert_eq!(there.post("/reset", &[("email", email)]).status, 303);
     let link = sink.link(email);
     secrets.push(token(&link).to_owned());
     there.get(&link);
