@@ -33,7 +33,7 @@ const DESCRIPTIONS: &[(Option<Tool>, &str, &str)] = &[
     (Some(Tool::SearchVcs), "sector", "Slug or name; of a firm its main 8."),
     (Some(Tool::SearchVcs), "kind", "E.g. vc,angel,accelerator."),
     (Some(Tool::SearchVcs), "sort", "E.g. -portfolio_count,name."),
-    (Some(Tool::SearchStartups), "stage", "Of the latest round."),
+    (Some(Tool::SearchStartups), "stage", "The stage reached."),
     (Some(Tool::GetFundingRounds), "id", "Up to 100 ids."),
     (Some(Tool::GetFundingRounds), "kind", "Of at least one investor."),
     (Some(Tool::GetFundingRounds), "sort", "E.g. -amount_usd."),
