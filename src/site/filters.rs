@@ -109,6 +109,14 @@ impl Filters {
     }
 }
 
+impl Filters {
+    /// True if a value of any field or group is invalid.
+    pub(crate) fn has_error(&self) -> bool {
+        let fields = self.ranges.iter().flat_map(|range| &range.ends).chain(&self.fields);
+        self.groups.iter().any(|group| group.error.is_some()) || fields.into_iter().any(|field| field.error.is_some())
+    }
+}
+
 impl TextField {
     /// Shows an invalid value as given, any other in canonical form.
     pub(crate) fn new(config: &'static FieldConfig, query: &PageQuery) -> Self {

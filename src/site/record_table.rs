@@ -239,13 +239,37 @@ impl RecordTable {
         self.rows.is_empty()
     }
 
+    /// True if another row has the same name, so that the name alone does not tell which record a link leads to.
+    fn has_namesake(&self, row: &TableRow) -> bool {
+        self.rows.iter().filter(|other| other.name == row.name && other.href != row.href).count() > 0
+    }
+
     /// What the drawings of the shown columns mean.
     fn legends(&self) -> impl Iterator<Item = &'static str> {
         self.shown.iter().filter_map(|(place, ..)| self.config.columns[*place].legend.map(|(_, words)| words))
     }
 
     fn has_marks(&self, mark: &str) -> bool {
-        self.rows.iter().flat_map(|row| &row.cells).flat_map(|cell| &cell.parts).any(|part| part.mark == mark)
+        self.has_cell(|cell| cell.parts.iter().any(|part| part.mark == mark))
+    }
+
+    /// True if a line below the table explains signs of its cells.
+    fn has_signs(&self) -> bool {
+        let has_marks = self.has_marks("led") || self.has_marks("suspect");
+        has_marks || self.has_more() || self.has_unknown() || self.legends().next().is_some()
+    }
+
+    fn has_more(&self) -> bool {
+        self.has_cell(|cell| cell.more > 0)
+    }
+
+    fn has_unknown(&self) -> bool {
+        self.has_cell(TableCell::is_unknown)
+    }
+
+    /// True if any cell of a shown column is such.
+    fn has_cell(&self, is_such: impl Fn(&TableCell) -> bool) -> bool {
+        self.rows.iter().any(|row| self.shown.iter().any(|(place, ..)| is_such(&row.cells[*place])))
     }
 }
 

@@ -47,6 +47,12 @@ pub(crate) fn sector_cell(catalog: &Catalog, slugs: &[String]) -> TableCell {
     TableCell::names(named, slugs.len())
 }
 
+/// As [`sector_cell`], without links: in a table of few rows they would be most of the stops of a page.
+pub(crate) fn sector_names_cell(catalog: &Catalog, slugs: &[String]) -> TableCell {
+    let named = sector_links(catalog, slugs, "").take(MAX_SECTORS).map(|(name, _)| (name, None, ""));
+    TableCell::names(named, slugs.len())
+}
+
 /// The first rows of a table, in its order, that match a filter, and the number of all.
 pub(crate) fn first_rows(catalog: &Catalog, table: Table, filter: Filter, max: usize) -> (Vec<u32>, u64) {
     let query = Query { filters: vec![filter], ..Query::all(table) };

@@ -19,7 +19,7 @@ pub(crate) const WORDS: &str =
 
 #[derive(Template)]
 #[template(
-    source = r#"<svg class="strip-marks{% if is_legend %} legend-marks{% endif %}" viewBox="0 0 {{ STEP * marks.len() }} 13" {% if is_legend %}aria-hidden="true">{% else %}role="img" aria-label="{{ names }}"><title>{{ names }}</title>{% for is_on in marks %}<rect class="{% if *is_on %}fill{% else %}track{% endif %}" x="{{ STEP * loop.index0 }}" width="9" height="13" rx="1.5"/>{% endfor %}{% endif %}<text x="{{ places }}" y="10">{{ letters }}</text></svg>"#,
+    source = r#"<svg class="strip-marks{% if is_legend %} legend-marks{% endif %}" viewBox="0 0 {{ STEP * marks.len() }} 13" {% if is_legend %}aria-hidden="true">{% else %}role="img" aria-label="{{ names }}"><title>{{ names }}</title><path class="track" d="{{ self.path(false) }}"/><path class="fill" d="{{ self.path(true) }}"/>{% endif %}<text x="{{ places }}" y="10">{{ letters }}</text></svg>"#,
     ext = "html"
 )]
 pub(crate) struct StageStrip {
@@ -37,6 +37,12 @@ impl StageStrip {
         let has = |stage: &Stage| stages.iter().any(|known| known == stage.name());
         let names: Vec<String> = stages.iter().map(|stage| format::word(stage)).collect();
         Self::new(Stage::ALL.iter().map(has).collect(), names.join(", "), false)
+    }
+
+    /// The middles of the marks that are on or off: the style sheet draws them as thick lines.
+    fn path(&self, is_on: bool) -> String {
+        let marks = self.marks.iter().enumerate().filter(|(_, mark)| **mark == is_on);
+        marks.map(|(place, _)| format!("M{}.5 0v13", STEP * place + STEP / 2 - 1)).collect()
     }
 
     fn new(marks: Vec<bool>, names: String, is_legend: bool) -> Self {

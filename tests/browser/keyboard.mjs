@@ -77,9 +77,11 @@ await page.keyboard.press("Space");
 await page.keyboard.press("Control+k");
 expect(await page.evaluate(() => document.activeElement.id) === "search", "Ctrl+K does not go to the search field");
 
-// Charts: a mark of the market leads to its rounds, its table is reached as well.
+// Charts: the table of each is one stop, and its rows lead to the rounds of the market.
 await page.goto("/markets");
-await to(".chart svg a");
+await to(".chart summary");
+await page.keyboard.press("Enter");
+await to(".chart details a");
 await enter(/\/rounds\?|\/sectors\/|\/countries\//);
 
 // The menu of a phone.

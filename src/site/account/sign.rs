@@ -17,6 +17,8 @@ struct SignUpPage {
     layout: PageLayout,
     email: String,
     error: String,
+    /// The name of the field with the fault; empty if it is in neither.
+    wrong: &'static str,
 }
 
 #[derive(Template)]
@@ -25,6 +27,8 @@ struct SignInPage {
     layout: PageLayout,
     email: String,
     error: String,
+    /// True if address or password is wrong, which of them is not said.
+    is_wrong: bool,
     /// The ticket of a sign-in that has waited in vain; empty for others.
     ticket: String,
     sends_mail: bool,
@@ -41,7 +45,7 @@ struct CodePage<'a> {
 pub(crate) async fn sign_up_page(request: AccountRequest<'_>) -> AccountResult {
     request.not_signed_in().await?;
     may_sign_up(request)?;
-    show_sign_up(request, "", "")
+    show_sign_up(request, "", "", "")
 }
 
 fn may_sign_up(request: AccountRequest<'_>) -> Result<(), AccountReply> {
@@ -51,11 +55,12 @@ fn may_sign_up(request: AccountRequest<'_>) -> Result<(), AccountReply> {
     }
 }
 
-fn show_sign_up(request: AccountRequest<'_>, email: &str, error: &str) -> AccountResult {
+fn show_sign_up(request: AccountRequest<'_>, email: &str, error: &str, wrong: &'static str) -> AccountResult {
     let page = SignUpPage {
         layout: request.layout("Sign up", "Create an account to get API keys."),
         email: email.to_owned(),
         error: sentence(error),
+        wrong,
     };
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
@@ -74,6 +79,7 @@ fn sign_in_html(request: AccountRequest<'_>, email: &str, error: &str, ticket: &
         layout: request.layout("Sign in", "Sign in to your account."),
         email: email.to_owned(),
         error: sentence(error),
+        is_wrong: error == AccountError::WrongCredentials.to_string(),
         ticket: ticket.to_owned(),
         sends_mail: request.auth.sends_mail(),
     };
@@ -121,11 +127,11 @@ pub(crate) async fn sign_up(request: AccountRequest<'_>) -> AccountResult {
     let address = request.form.text("email");
     let email: Email = match address.parse() {
         Ok(email) => email,
-        Err(error) => return show_sign_up(request, &address, &error.to_string()),
+        Err(error) => return show_sign_up(request, &address, &error.to_string(), "email"),
     };
     let password = match Password::new(&request.form.secret("password"), &email) {
         Ok(password) => password,
-        Err(weak) => return show_sign_up(request, &address, &weak.to_string()),
+        Err(weak) => return show_sign_up(request, &address, &weak.to_string(), "password"),
     };
     match request.auth.sign_up(email.clone(), password, request.address, request.now).await {
         Ok(session) => {
@@ -133,7 +139,7 @@ pub(crate) async fn sign_up(request: AccountRequest<'_>) -> AccountResult {
             let _ = request.auth.send_verification(email, request.address, request.now).await;
             Ok(start_session(request, &session).await)
         }
-        Err(error) => show_sign_up(request, &address, &form_error(error)?),
+        Err(error) => show_sign_up(request, &address, &form_error(error)?, ""),
     }
 }
 

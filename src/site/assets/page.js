@@ -91,6 +91,35 @@ for (const input of document.querySelectorAll("input[data-find]")) {
   });
 }
 
+// One stop for the keyboard in each chart or group of links: the arrow keys go on from there, in a table also up and down.
+for (const group of document.querySelectorAll("[data-arrows]")) {
+  const links = [...group.querySelectorAll("a[href]")];
+  const choose = (chosen) => { for (const link of links) link.tabIndex = link === chosen ? 0 : -1; };
+  const beyond = (link, step) => {
+    const cell = link.closest("td, th");
+    for (let row = cell?.parentElement; (row = step > 0 ? row?.nextElementSibling : row?.previousElementSibling);) {
+      const next = row.cells[cell.cellIndex]?.querySelector("a[href]");
+      if (next) return next;
+    }
+    return cell && group.querySelector("td a") ? undefined : links[links.indexOf(link) + step];
+  };
+  choose(links[0]);
+  group.addEventListener("focusin", ({ target }) => { if (links.includes(target)) choose(target); });
+  group.addEventListener("keydown", (event) => {
+    const link = event.target.closest("a[href]"), at = links.indexOf(link);
+    if (at < 0 || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    const next = { ArrowRight: links[at + 1], ArrowLeft: links[at - 1], Home: links[0], End: links.at(-1) }[event.key]
+      ?? (event.key === "ArrowDown" ? beyond(link, 1) : event.key === "ArrowUp" ? beyond(link, -1) : undefined);
+    if (next) { next.focus(); event.preventDefault(); }
+  });
+}
+
+// A table is a stop only while it can be scrolled.
+const sized = new ResizeObserver((entries) => {
+  for (const { target } of entries) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+});
+for (const scroll of document.querySelectorAll(".scroll[tabindex]")) sized.observe(scroll);
+
 // Suggests names while a visitor types: a combobox according to the ARIA Authoring Practices.
 for (const input of document.querySelectorAll("input[data-suggest]")) {
   const list = document.createElement("ul");

@@ -457,7 +457,7 @@ mod tests {
         let html = Bars::breakdown(head(), &items, None).unwrap().render().unwrap();
         let lengths: Vec<&str> = html.split("width=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         assert_eq!(lengths, ["100%", "25%", "0%"]);
-        assert_eq!(html.matches("not covered").count(), 1);
+        assert_eq!(html.matches(">not covered<").count(), 1);
         assert!(Bars::breakdown(head(), &[item(Some(0)), item(None)], None).is_none());
     }
 

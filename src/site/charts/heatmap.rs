@@ -41,12 +41,20 @@ impl Heatmap {
         Self { head, columns, rows, ramp, has_gaps, has_long_values }
     }
 
+    fn is_linked(&self) -> bool {
+        self.rows.iter().any(|row| row.href.is_some() || row.cells.iter().any(|cell| cell.href.is_some()))
+    }
+
     fn shade(&self, value: &u64) -> u64 {
         self.ramp.shade(*value)
     }
 
     fn text(&self, value: &u64) -> String {
         self.head.unit.short(*value)
+    }
+
+    fn phrase(&self, value: &u64) -> String {
+        self.head.unit.long(Some(*value))
     }
 
     fn total(&self, row: &ChartRow) -> String {

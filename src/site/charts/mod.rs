@@ -119,6 +119,13 @@ pub(crate) struct ChartRow<C = ChartMark> {
     pub(crate) cells: Vec<C>,
 }
 
+impl<C> ChartRow<C> {
+    /// True for a year or an amount, which only its heading explains.
+    fn is_number(&self) -> bool {
+        self.label.starts_with(|char: char| char.is_ascii_digit())
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChartUnit {
     /// Singular and plural noun: `round`, `rounds`.

@@ -3,6 +3,7 @@ mod facts;
 mod portfolio;
 pub(crate) mod reviews;
 mod score;
+mod similar;
 
 use askama::Template;
 
@@ -11,22 +12,23 @@ use crate::field_years::{CoveredYears, investors_until};
 use crate::firm::charts::{Rounds, co_investors};
 use crate::firm::portfolio::{PORTFOLIO, PortfolioCounts, PortfolioProperty, portfolio_row};
 use crate::firm::score::{ScoreBar, Trend, ratings};
+use crate::firm::similar::SimilarFirm;
 use crate::layout::PageLayout;
 use crate::matching::count_led;
 use crate::record_table::RecordTable;
 use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
-use crate::{PageRequest, PageResult, PathValues, find, format, linked_data, render};
+use crate::{PageRequest, PageResult, PathValues, compare, find, format, linked_data, render};
 use catalog::provenance::ProvenanceStatement;
-use catalog::{Catalog, Filter, ListPosition, Query, RowFilter};
+use catalog::{Catalog, Filter, ListPosition, Query};
 use data::model::{Firm, Person, Review};
 use data::vocabulary::Vocabulary;
 use data::{Facet, SnapshotVersion, Stage, Table};
 
-const MAX_PORTFOLIO: usize = 10;
+const MAX_PORTFOLIO: usize = 6;
 const MAX_CO_INVESTORS: usize = 12;
-const MAX_SIMILAR: usize = 8;
-const MAX_PEOPLE: usize = 12;
-const MAX_REVIEWS: usize = 4;
+const MAX_SIMILAR: usize = 5;
+const MAX_PEOPLE: usize = 8;
+const MAX_REVIEWS: usize = 2;
 const MAX_ROUNDS: usize = 5;
 
 #[derive(Template)]
@@ -42,6 +44,7 @@ struct FirmPage {
     /// Numbers of reviewers who got no response, and who got one.
     responses: (u64, u64),
     ratings: Vec<(&'static str, f64)>,
+    stage_words: String,
     sectors: Vec<(String, String)>,
     years: Option<Bars>,
     stages: Option<Heatmap>,
@@ -53,8 +56,9 @@ struct FirmPage {
     graph: Option<Graph>,
     co_investor_count: u64,
     similar: SimilarRecords,
-    /// Slug and name of each, number of startups in both portfolios, what else they have in common.
-    similar_firms: Vec<(String, String, u64, String)>,
+    similar_firms: Vec<SimilarFirm>,
+    /// The path of the comparison with the first of them.
+    compare: String,
     people: Vec<Person>,
     people_count: u64,
     reviews: Vec<Review>,
@@ -90,7 +94,6 @@ impl FirmPage {
 
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> PageResult<String> {
     let row = find(catalog, Table::Firms, path[0])?;
-    let snapshot = catalog.snapshot();
     let firm: Firm = record(catalog, Table::Firms, row)?;
     let history = catalog.history(row);
     let shared = catalog.co_investors(row, ListPosition::default(), MAX_CO_INVESTORS);
@@ -101,12 +104,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let counts = PortfolioCounts::new(catalog, row);
     let about = linked_data::firm(&firm);
     let similar = SimilarRecords::load(catalog, Table::Firms, row, MAX_SIMILAR);
-    let similar_firm = |(other, in_common): &(u32, String)| {
-        let shared = [row, *other].map(|firm| Filter::AnyOf(Facet::Investor, vec![firm]));
-        let shared = RowFilter::new(catalog, Table::Startups, &shared).count();
-        let [slug, name] = [snapshot.slug(Table::Firms, *other), snapshot.name(Table::Firms, *other)];
-        (slug.to_owned(), name.to_owned(), shared, in_common.clone())
-    };
+    let similar_firms = SimilarFirm::all(catalog, row, &firm, &similar)?;
     let latest_round = |(startup, round): &(u32, u32)| portfolio_row(catalog, row, *startup, *round);
     let portfolio: Vec<_> = history.portfolio.iter().take(MAX_PORTFOLIO).map(latest_round).collect::<Result<_, _>>()?;
     render(&FirmPage {
@@ -117,7 +115,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         trend: Trend::new(catalog.score_by_year(row)),
         responses: catalog.ghosted_and_answered(row),
         ratings: ratings(&firm),
-        sectors: sector_links(catalog, &firm.sectors, "/vcs?sector=").collect(),
+        stage_words: firm.stages.iter().map(|stage| format::word(stage)).collect::<Vec<_>>().join(", "),
+        sectors: sector_links(catalog, &firm.sectors, "/sectors/").collect(),
         years: rounds.by_year(),
         stages: rounds.by_stage(),
         timeline: rounds.timeline(),
@@ -127,7 +126,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         portfolio_properties: counts.properties(),
         graph: co_investors(catalog, row, &shared.rows),
         co_investor_count: shared.total,
-        similar_firms: similar.rows.iter().map(similar_firm).collect(),
+        compare: compare_with(&firm, &similar_firms),
+        similar_firms,
         similar,
         people: records(catalog, Table::People, &people)?,
         people_count,
@@ -141,6 +141,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         api: request.api(&format!("vcs/{}", firm.slug)),
         firm,
     })
+}
+
+fn compare_with(firm: &Firm, others: &[SimilarFirm]) -> String {
+    let others = others.iter().map(|other| other.slug.as_str());
+    let slugs: Vec<&str> = [firm.slug.as_str()].into_iter().chain(others).take(compare::MAX).collect();
+    format!("/compare?firm={}", slugs.join(","))
 }
 
 /// Sentences on the years, from the first with known investors to the last with rounds, that may miss rounds of a firm.

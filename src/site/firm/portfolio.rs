@@ -5,14 +5,14 @@ use crate::columns::{number, words};
 use crate::filters::value_of;
 use crate::lists::amount_cell;
 use crate::record_table::{TableCell, TableConfig, TableRow};
-use crate::records::{record, sector_cell};
+use crate::records::{record, sector_names_cell};
 use crate::{PageResult, format};
 use catalog::{Catalog, Filter, Query, ValueCount};
 use data::model::Startup;
 use data::vocabulary::Vocabulary;
 use data::{Facet, Stage, Table};
 
-const MAX_BARS: usize = 6;
+const MAX_BARS: usize = 5;
 
 pub(super) static PORTFOLIO: TableConfig = TableConfig {
     label: "Portfolio",
@@ -38,7 +38,7 @@ pub(super) fn portfolio_row(catalog: &Catalog, firm: u32, startup: u32, round: u
         about: startup.status.as_deref().filter(|status| *status != "operating").map(format::word).unwrap_or_default(),
         remark: Vec::new(),
         cells: vec![
-            sector_cell(catalog, &startup.sectors),
+            sector_names_cell(catalog, &startup.sectors),
             TableCell::text(startup.country.as_deref().map(format::country).unwrap_or_default()),
             TableCell::names([(called, None, if led { "led" } else { "" })], 1),
             amount_cell(snapshot.round_amount(round)),

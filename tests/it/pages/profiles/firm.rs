@@ -43,7 +43,7 @@ fn compare_numbers(server: &Server, firms: &[Value], few: usize) {
                 checked += 1;
             }
         }
-        similar += page.section("similar").map_or(0, |section| section.all("a[href^='/compare?firm=']").len());
+        similar += page.section("similar").map_or(0, |section| section.all("ul.similar > li").len());
         // A bar has its link in the head of its row and its number in the next cell.
         let cards = page.section("investments").map(|section| section.all("div.card")).unwrap_or_default();
         let is_breakdown = |card: &ElementRef<'_>| card.texts("h3").concat().starts_with("Portfolio by ");

@@ -21,7 +21,9 @@ fn total(client: &Client, href: &str) -> u64 {
 /// Each link to a list with the number that is written there.
 fn counted_links(part: ElementRef<'_>) -> Vec<(&str, u64)> {
     let number = |text: &str| {
-        let digits = text.rsplit(|char: char| !char.is_ascii_digit() && char != ',').next()?;
+        // `see all 371 startups`, `Stage Seed 12`: the first number.
+        let start = text.find(|char: char| char.is_ascii_digit())?;
+        let digits = text[start..].split(|char: char| !char.is_ascii_digit() && char != ',').next()?;
         digits.replace(',', "").parse().ok()
     };
     let links = part.all("a").into_iter().filter_map(|link| {
