@@ -22,6 +22,17 @@ pub struct Route {
     pub description: &'static str,
 }
 
+/// First segments that people try, with those of the API.
+const OTHER_NAMES: [(&str, &str); 7] = [
+    ("firms", "vcs"),
+    ("funds", "vcs"),
+    ("investors", "vcs"),
+    ("companies", "startups"),
+    ("rounds", "funding-rounds"),
+    ("deals", "funding-rounds"),
+    ("founders", "people"),
+];
+
 impl Route {
     /// All routes of a version, in the order of the documents.
     pub fn all(version: Version) -> impl Iterator<Item = &'static Self> {
@@ -43,7 +54,10 @@ impl Route {
 
     /// The path that is most similar to `path`: of as many segments, each of them similar. Slugs are copied.
     pub(crate) fn suggest(version: Version, path: &str) -> Option<String> {
-        let segments: Vec<&str> = path.split('/').collect();
+        let mut segments: Vec<&str> = path.split('/').collect();
+        if let Some((_, own)) = OTHER_NAMES.iter().find(|(name, _)| *name == segments[0]) {
+            segments[0] = own;
+        }
         let mut best: Option<((f64, usize), String)> = None;
         for route in Self::all(version).filter(|route| route.path.split('/').count() == segments.len()) {
             let (mut lowest, mut fixed) = (1.0_f64, 0);
@@ -162,6 +176,10 @@ mod tests {
             (Version::V3, "vcs/acme/nothing", None),
             (Version::V3, "vcs/people/xyz", None),
             (Version::V3, "review/1", Some("reviews/1")),
+            (Version::V3, "firms", Some("vcs")),
+            (Version::V3, "investors/acme", Some("vcs/acme")),
+            (Version::V3, "rounds", Some("funding-rounds")),
+            (Version::V3, "companies/acme", Some("startups/acme")),
             (Version::V1, "review/1", None),
             (Version::V3, "", None),
         ] {

@@ -275,6 +275,9 @@ impl FrontEnds {
             request.trace.set_route(RouteLabel::new(RouteGroup::Static, "/.well-known/"));
             return Ok(file.unwrap_or_else(|| refusal(page, method_not_allowed(page.path, READS))));
         }
+        if let (AppRoute::Unknown, true, Some(moved)) = (route, is_read, site::redirect_by_other_name(page)) {
+            return Ok(moved.map(Bytes::from));
+        }
         match *route {
             AppRoute::Page(route) if is_read && route.is_read() => site::cached(route, page).ok_or(()),
             AppRoute::Page(_) if sends_form => Err(()),

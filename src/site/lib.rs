@@ -69,7 +69,7 @@ use crate::docs::html::escaped;
 use crate::error_page::PageError;
 use crate::layout::{CSP, HTML};
 pub(crate) use crate::routes::PathValues;
-use crate::routes::{PageHandler, PageRow, list, page, raw};
+use crate::routes::{PageHandler, PageRow, list, page, path_by_other_name, raw};
 pub use crate::routes::{PageRoute, all_paths, page_above, public_paths};
 use crate::theme::Theme;
 use crate::twin::{TwinFormat, TwinSubject};
@@ -244,6 +244,15 @@ pub fn cached(route: PageRoute<'_>, request: PageRequest<'_>) -> Option<Response
 
 pub fn unknown(request: PageRequest<'_>) -> Response<Vec<u8>> {
     fail(&PageError::UnknownPage, &request.state.releases.current(), request)
+}
+
+/// Leads to the page that the path means by another name, with the query; `None` if there is none.
+pub fn redirect_by_other_name(request: PageRequest<'_>) -> Option<Response<Vec<u8>>> {
+    let path = path_by_other_name(request.path)?;
+    let mark = if request.query.is_empty() { "" } else { "?" };
+    let mut response = redirect(&format!("{path}{mark}{}", request.query));
+    *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
+    Some(response)
 }
 
 /// The refusal of a request for the site, in the form that it requests.

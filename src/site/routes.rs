@@ -257,6 +257,25 @@ pub fn public_paths() -> impl Iterator<Item = &'static str> {
     rows().filter(is_public).map(|row| row.path)
 }
 
+/// Names that people try in place of those of the pages.
+const OTHER_NAMES: [(&str, &str); 6] = [
+    ("/firms", "/vcs"),
+    ("/funds", "/vcs"),
+    ("/investors", "/vcs"),
+    ("/companies", "/startups"),
+    ("/funding-rounds", "/rounds"),
+    ("/deals", "/rounds"),
+];
+
+/// The path of the page, or of the twin of one, that is meant by another name: `/firms/acme.json` is `/vcs/acme.json`.
+pub(crate) fn path_by_other_name(path: &str) -> Option<String> {
+    let meant = |(name, own): &(&str, &str)| {
+        let rest = path.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with(['/', '.']))?;
+        Some(format!("{own}{rest}"))
+    };
+    OTHER_NAMES.iter().find_map(meant).filter(|path| PageRoute::parse(path).is_some_and(PageRoute::is_read))
+}
+
 /// The page above an address that only takes forms, to which a browser may return: `/account/keys` is below `/account`.
 pub fn page_above(path: &str) -> &str {
     let mut above = path;

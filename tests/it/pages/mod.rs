@@ -13,6 +13,7 @@ mod endpoint_reference;
 mod filters;
 mod leaderboard;
 mod markets;
+mod other_names;
 mod profiles;
 mod resolve;
 mod theme;
