@@ -95,7 +95,8 @@ fn errors_say_how_to_correct_them() {
     let not_an_address = query("example", None, &["vcs"]);
     for (ended, expected) in [
         (of(&client, &["vcs", "countri=DE"]), "did you mean `country`?"),
-        (of(&client, &["firms"]), "v3 has no path `/firms`: it has vcs, "),
+        (of(&client, &["firms"]), "v3 has no path `/firms`; did you mean `/vcs`?"),
+        (of(&client, &["zebras"]), "v3 has no path `/zebras`: it has vcs, "),
         (of(&anonymous, &["vcs"]), "set VENTUREDEX_KEY"),
         (unreachable, "start the server with `venturedex serve`, or name another one with --url"),
         (not_an_address, "write it as https://host or http://host:port"),
