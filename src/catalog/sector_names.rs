@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::groups::MatchedRows;
 use crate::row_filter::distinct;
 use crate::{Catalog, Filter, ParameterError, Query, RowFilter};
 use data::fold::fold;
@@ -131,13 +130,13 @@ impl Catalog {
         let without = Filter::Not(Box::new(Filter::AnyOf(Facet::Sector, given.clone())));
         filters[at] = Filter::AnyOf(Facet::Sector, others.clone());
         filters.push(without);
-        let mut rows = Vec::new();
-        RowFilter::new(self, query.table, &filters).each(|row| rows.push(row));
-        if rows.is_empty() || rows.len() as u64 * WORTH_A_NOTE < total {
+        // The count is kept, so that most lists count once for all of their pages.
+        let more = self.count(query.table, &filters, &RowFilter::new(self, query.table, &filters));
+        if more == 0 || more * WORTH_A_NOTE < total {
             return None;
         }
-        let more = rows.len() as u64;
-        let mut counts = self.counts_of(query.table, Facet::Sector, &MatchedRows::Few(rows));
+        let (rows, _) = self.rows_of(&Query { filters, ..Query::all(query.table) });
+        let mut counts = self.counts_of(query.table, Facet::Sector, &rows);
         counts.retain(|counted| others.contains(&counted.value));
         let slug = |row: u32| self.snapshot().slug(Table::Sectors, row);
         let mut listed: Vec<String> = counts

@@ -107,9 +107,7 @@ impl Filters {
         let own: Vec<&str> = names.chain(own).chain(["q", "sort"]).collect();
         Self { kept: given.link.others(&own), groups, ranges, fields }
     }
-}
 
-impl Filters {
     /// True if a value of any field or group is invalid.
     pub(crate) fn has_error(&self) -> bool {
         let fields = self.ranges.iter().flat_map(|range| &range.ends).chain(&self.fields);

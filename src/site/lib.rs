@@ -108,6 +108,12 @@ impl<'a> PageRequest<'a> {
         form_urlencoded::parse(self.query.as_bytes()).find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
+    /// A path with the query of the request.
+    fn with_query(self, path: &str) -> String {
+        let mark = if self.query.is_empty() { "" } else { "?" };
+        format!("{path}{mark}{}", self.query)
+    }
+
     /// The URL of a path of the API.
     fn api(self, path: &str) -> String {
         format!("{}/api/v3/{path}", self.state.public_url)
@@ -249,8 +255,7 @@ pub fn unknown(request: PageRequest<'_>) -> Response<Vec<u8>> {
 /// Leads to the page that the path means by another name, with the query; `None` if there is none.
 pub fn redirect_by_other_name(request: PageRequest<'_>) -> Option<Response<Vec<u8>>> {
     let path = path_by_other_name(request.path)?;
-    let mark = if request.query.is_empty() { "" } else { "?" };
-    let mut response = redirect(&format!("{path}{mark}{}", request.query));
+    let mut response = redirect(&request.with_query(&path));
     *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
     Some(response)
 }

@@ -220,7 +220,7 @@ fn firm_row(catalog: &Catalog, firm: &Firm, browse: &Browse) -> PageResult<Table
         TableCell::text(check_size),
         counted(firm.portfolio_count),
         counted(firm.investment_count),
-        firm.last_investment_on.map_or_else(TableCell::default, |date| TableCell::number(format::day(date))),
+        TableCell::day(firm.last_investment_on),
         TableCell::text(firm.kind.as_deref().filter(|kind| *kind != "other").map(format::word).unwrap_or_default()),
     ];
     Ok(TableRow {
@@ -253,7 +253,7 @@ fn startup_row(startup: &Startup, browse: &Browse) -> TableRow {
             TableCell::text(startup.stage.as_deref().map(format::word).unwrap_or_default()),
             amount_cell(startup.total_raised_usd),
             TableCell::number(format::number(startup.round_count)),
-            startup.last_round_on.map_or_else(TableCell::default, |date| TableCell::number(format::day(date))),
+            TableCell::day(startup.last_round_on),
             investors_cell(startup),
         ],
     }

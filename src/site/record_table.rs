@@ -10,6 +10,7 @@ use crate::browse::{Browse, Heading, at_page};
 use crate::charts::text;
 use crate::columns::{COLUMNS, Column, ColumnChoice};
 use crate::format;
+use data::PartialDate;
 
 /// Room of two lines of names or text in rem, at most.
 const MAX_ROOM: f64 = 10.5;
@@ -65,6 +66,10 @@ impl TableCell {
     pub(crate) fn number(text: String) -> Self {
         let room = width(&text, PLAIN);
         Self { parts: vec![CellPart { text, href: None, mark: "" }], room, ..Self::default() }
+    }
+
+    pub(crate) fn day(date: Option<PartialDate>) -> Self {
+        date.map_or_else(Self::default, |date| Self::number(format::day(date)))
     }
 
     /// A text of at most two lines.
@@ -241,7 +246,7 @@ impl RecordTable {
 
     /// True if another row has the same name, so that the name alone does not tell which record a link leads to.
     fn has_namesake(&self, row: &TableRow) -> bool {
-        self.rows.iter().filter(|other| other.name == row.name && other.href != row.href).count() > 0
+        self.rows.iter().any(|other| other.name == row.name && other.href != row.href)
     }
 
     /// What the drawings of the shown columns mean.

@@ -43,14 +43,17 @@ const MAX_SECTORS: usize = 2;
 
 /// The first sectors of a record, in a table.
 pub(crate) fn sector_cell(catalog: &Catalog, slugs: &[String]) -> TableCell {
-    let named = sector_links(catalog, slugs, "/sectors/").take(MAX_SECTORS).map(|(name, href)| (name, Some(href), ""));
-    TableCell::names(named, slugs.len())
+    sectors_in_cell(catalog, slugs, Some)
 }
 
 /// As [`sector_cell`], without links: in a table of few rows they would be most of the stops of a page.
 pub(crate) fn sector_names_cell(catalog: &Catalog, slugs: &[String]) -> TableCell {
-    let named = sector_links(catalog, slugs, "").take(MAX_SECTORS).map(|(name, _)| (name, None, ""));
-    TableCell::names(named, slugs.len())
+    sectors_in_cell(catalog, slugs, |_| None)
+}
+
+fn sectors_in_cell(catalog: &Catalog, slugs: &[String], link: fn(String) -> Option<String>) -> TableCell {
+    let named = sector_links(catalog, slugs, "/sectors/").take(MAX_SECTORS);
+    TableCell::names(named.map(|(name, path)| (name, link(path), "")), slugs.len())
 }
 
 /// The first rows of a table, in its order, that match a filter, and the number of all.

@@ -1,6 +1,7 @@
 //! Tables of funding rounds.
 
 use crate::columns::{number, words};
+use crate::lists::amount_cell;
 use crate::record_table::{RecordTable, TableCell, TableConfig, TableRow};
 use crate::records::{records, sector_cell};
 use crate::{PageResult, format};
@@ -45,7 +46,7 @@ fn row(catalog: &Catalog, round: FundingRound) -> TableRow {
         .country
         .as_ref()
         .map(|code| (format::country(code).to_owned(), Some(format!("/countries/{}", code.to_lowercase())), ""));
-    let amount = round.amount_usd.map_or_else(TableCell::default, |usd| TableCell::number(format::usd(&usd)));
+    let amount = amount_cell(round.amount_usd);
     TableRow {
         about: String::new(),
         remark: Vec::new(),
@@ -54,7 +55,7 @@ fn row(catalog: &Catalog, round: FundingRound) -> TableRow {
             TableCell::names(country, 1),
             TableCell::text(round.stage.as_deref().map(format::word).unwrap_or_default()),
             if round.suspect { amount.marked("suspect") } else { amount },
-            round.announced_on.map_or_else(TableCell::default, |date| TableCell::number(format::day(date))),
+            TableCell::day(round.announced_on),
             TableCell::names(investors, round.investors.len()),
         ],
         href: format!("/startups/{}", round.startup.slug),

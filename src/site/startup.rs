@@ -107,7 +107,7 @@ fn similar_startup(other: Startup, in_common: &str) -> TableRow {
         cells: vec![
             TableCell::text(in_common),
             amount_cell(other.total_raised_usd),
-            other.last_round_on.map_or_else(TableCell::default, |date| TableCell::number(format::day(date))),
+            TableCell::day(other.last_round_on),
             investors_cell(&other),
         ],
         slug: other.slug,

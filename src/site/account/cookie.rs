@@ -65,8 +65,7 @@ pub(crate) fn session_cookies(state: &State, session: &StartedSession) -> Vec<St
 
 /// Sets the cookie of the page to return to after sign-in; none if the address is longer than [`MAX_RETURN`].
 pub(crate) fn return_cookies(request: PageRequest<'_>) -> Vec<String> {
-    let mark = if request.query.is_empty() { "" } else { "?" };
-    let address = format!("{}{mark}{}", request.path, request.query);
+    let address = request.with_query(request.path);
     let value = BASE64_URL_SAFE_NO_PAD.encode(&address);
     let set = || cookie(request.state, RETURN, &value, RETURN_SECONDS);
     (address.len() <= MAX_RETURN).then(set).into_iter().collect()

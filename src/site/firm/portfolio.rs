@@ -42,7 +42,7 @@ pub(super) fn portfolio_row(catalog: &Catalog, firm: u32, startup: u32, round: u
             TableCell::text(startup.country.as_deref().map(format::country).unwrap_or_default()),
             TableCell::names([(called, None, if led { "led" } else { "" })], 1),
             amount_cell(snapshot.round_amount(round)),
-            snapshot.round_date(round).map_or_else(TableCell::default, |date| TableCell::number(format::day(date))),
+            TableCell::day(snapshot.round_date(round)),
         ],
         slug: startup.slug,
         name: startup.name,
