@@ -76,6 +76,8 @@ pub struct Account {
     pub recovery_codes: u32,
     /// True if it sees and changes all accounts on the pages below `/admin`.
     pub is_operator: bool,
+    /// True if it may review firms where reviews are by invitation (`--reviews invite`).
+    pub is_reviewer: bool,
     /// Unix seconds from which nobody can sign in and its keys are rejected; `None` if it is not blocked.
     pub blocked_at: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! The audit log: one JSON line for each sign-in, refusal and change of an account or key.
+//! The audit log: one JSON line for each sign-in, refusal and change of an account, a key or a review.
 //!
 //! Accounts and keys are named by their numbers, never by e-mail address, name or secret. A client address is a
 //! pseudonym: a keyed hash whose secret is random in each process and derived for each day, so that lines of one day
@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use crate::account::{AccountId, KeyId};
 use crate::quota::{Client, ClientHasher, Tier, WindowCounter};
+use crate::review::{ReviewAction, ReviewId};
 use crate::service::random;
 use crate::{AccountError, AuthError, LogFile, StoreResult};
 use data::vocabulary::{Vocabulary, vocabulary};
@@ -89,6 +90,12 @@ vocabulary! {
         TierChange = "tier_change",
         OperatorGrant = "operator_grant",
         OperatorRevocation = "operator_revocation",
+        ReviewSubmission = "review_submission",
+        ReviewWithdrawal = "review_withdrawal",
+        ReviewDeletion = "review_deletion",
+        /// By an operator.
+        ReviewDecision = "review_decision",
+        ReviewReport = "review_report",
         QuotaReached = "quota_reached",
         /// A client has sent [`REJECTED_KEYS`] keys that are not accepted.
         KeysRejected = "keys_rejected",
@@ -107,11 +114,14 @@ pub struct AuditEntry {
     pub by_operator: bool,
     /// Account of the operator who caused it on a page.
     pub operator: Option<AccountId>,
+    pub review: Option<ReviewId>,
+    /// The operator's decision on the review.
+    pub action: Option<ReviewAction>,
 }
 
 impl AuditEntry {
     pub fn new(event: AuditEvent, account: Option<AccountId>) -> Self {
-        Self { event, account, key: None, tier: None, by_operator: false, operator: None }
+        Self { event, account, key: None, tier: None, by_operator: false, operator: None, review: None, action: None }
     }
 }
 
@@ -131,6 +141,10 @@ struct LoggedEvent<'a> {
     by: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     operator: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    review: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u32>,
 }
@@ -213,7 +227,7 @@ impl AuditLog {
     }
 
     fn write_at(&self, now: i64, entry: AuditEntry, origin: Option<&RequestOrigin>, outcome: &str) {
-        let AuditEntry { event, account, key, tier, by_operator, operator } = entry;
+        let AuditEntry { event, account, key, tier, by_operator, operator, review, action } = entry;
         let line = LoggedEvent {
             time: rfc3339(now),
             event: event.name(),
@@ -229,6 +243,8 @@ impl AuditLog {
             tier: tier.map(Tier::name),
             by: (by_operator || operator.is_some()).then_some("operator"),
             operator: operator.map(|operator| operator.0),
+            review: review.map(|review| review.0),
+            action: action.map(ReviewAction::name),
             count: None,
         };
         let mut out = self.lock();

@@ -26,6 +26,10 @@ impl Email {
         &self.0
     }
 
+    pub fn domain(&self) -> &str {
+        self.0.rsplit_once('@').map_or("", |(_, domain)| domain)
+    }
+
     pub(crate) fn local_part(&self) -> &str {
         self.0.rsplit_once('@').map_or(self.as_str(), |(local, _)| local)
     }

@@ -73,6 +73,22 @@ coded! {
         NoSuchWatch => "no_such_watch",
         #[error("you have no such webhook; your account page lists them")]
         NoSuchWebhook => "no_such_webhook",
+        #[error("verify the e-mail address of your account first; your account page sends the link")]
+        AccountUnverified => "account_unverified",
+        #[error("there is no such review among yours; your account page lists them")]
+        NoSuchReview => "no_such_review",
+        #[error("the review can no longer be changed; withdraw or delete it")]
+        ReviewFixed => "review_fixed",
+        #[error("the review was changed or decided in the meantime; look at it again")]
+        ReviewChanged => "review_changed",
+        #[error("you have reviewed this firm in the last twelve months; change, withdraw or delete that review")]
+        ReviewedAlready => "reviewed_already",
+        #[error("you wrote the review, so another operator must decide on it")]
+        OwnReview => "own_review",
+        #[error("you have submitted {} reviews in 24 hours, the maximum; save a draft and submit it tomorrow", crate::review::REVIEWS_PER_DAY)]
+        TooManyReviews => "too_many_reviews",
+        #[error("you have {} drafts, the maximum; submit or delete one", crate::review::MAX_DRAFTS)]
+        TooManyDrafts => "too_many_reviews",
         #[error("no such key; list keys with `venturedex key list`")]
         NoSuchKey => "no_such_key",
         #[error("the key was revoked or has expired; create another with `venturedex key create`")]
@@ -199,6 +215,8 @@ coded! {
         KeyOverlaps => "key_overlaps",
         #[error(transparent)]
         Watch(StoreError) => "watch",
+        #[error(transparent)]
+        Review(StoreError) => "review",
         #[error("too many attempts: {0}")]
         Throttled(RetryAfter) => "throttled",
         /// The sign-in has waited in vain, and its next attempt has the place of this one.
@@ -219,7 +237,7 @@ impl AccountError {
 
     /// The outcome in the audit log.
     pub(crate) fn outcome(&self) -> &'static str {
-        if let Self::Watch(error) = self { error.code() } else { self.code() }
+        if let Self::Watch(error) | Self::Review(error) = self { error.code() } else { self.code() }
     }
 
     pub fn retry_after(&self) -> Option<RetryAfter> {
@@ -248,6 +266,14 @@ impl From<StoreError> for AccountError {
             | StoreError::TooManyWebhooks
             | StoreError::NoSuchWatch
             | StoreError::NoSuchWebhook => Self::Watch(error),
+            StoreError::AccountUnverified
+            | StoreError::NoSuchReview
+            | StoreError::ReviewFixed
+            | StoreError::ReviewChanged
+            | StoreError::ReviewedAlready
+            | StoreError::OwnReview
+            | StoreError::TooManyReviews
+            | StoreError::TooManyDrafts => Self::Review(error),
             StoreError::Busy => Self::Busy(RetryAfter { seconds: 1 }),
             error if error.is_failure() => Self::Unavailable(error),
             error => Self::Store(error),

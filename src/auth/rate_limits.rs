@@ -39,6 +39,9 @@ pub(crate) const MAILS_TO_ACCOUNT: u32 = 3;
 /// E-mails requested from one client address per hour.
 pub(crate) const MAILS_FOR_ADDRESS: u32 = 20;
 
+/// Reports of reviews from one client address per hour.
+pub(crate) const REPORTS_OF_ADDRESS: u32 = 10;
+
 /// Unknown API keys that are looked up for one client address per minute, counted by each server.
 pub(crate) const UNKNOWN_KEYS_PER_MINUTE: u32 = 60;
 
@@ -144,6 +147,7 @@ pub(crate) struct RateLimits {
     pub(crate) recovery_codes: RateLimit,
     mails_of_account: RateLimit,
     mails_of_address: RateLimit,
+    pub(crate) reports: RateLimit,
     pub(crate) unknown_keys: RateLimit,
 }
 
@@ -172,6 +176,7 @@ impl RateLimits {
             recovery_codes: limit("recovery codes", RECOVERY_CODES_OF_OWNER, SIGN_IN_WINDOW),
             mails_of_account: limit("mails of account", MAILS_TO_ACCOUNT, 3_600),
             mails_of_address: limit("mails of address", MAILS_FOR_ADDRESS, 3_600),
+            reports: limit("reports", REPORTS_OF_ADDRESS, 3_600),
             unknown_keys: limit("unknown keys", UNKNOWN_KEYS_PER_MINUTE, 60),
         }
     }
@@ -215,7 +220,7 @@ impl RateLimits {
         self.mails_of_account.take(store, Client::Mailbox(email.into()), now).map(drop)
     }
 
-    fn by_kind(&self) -> [(&'static str, Vec<&RateLimit>); 5] {
+    fn by_kind(&self) -> [(&'static str, Vec<&RateLimit>); 6] {
         [
             ("pages", vec![&self.pages]),
             ("sign_ups", vec![&self.sign_ups]),
@@ -230,11 +235,12 @@ impl RateLimits {
                 ],
             ),
             ("mails", vec![&self.mails_of_account, &self.mails_of_address]),
+            ("reports", vec![&self.reports]),
             ("unknown_keys", vec![&self.unknown_keys]),
         ]
     }
 
-    pub(crate) fn denied(&self) -> [(&'static str, u64); 5] {
+    pub(crate) fn denied(&self) -> [(&'static str, u64); 6] {
         self.by_kind().map(|(kind, limits)| (kind, limits.iter().map(|limit| limit.denied.get()).sum()))
     }
 

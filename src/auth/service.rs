@@ -5,6 +5,7 @@ pub(crate) mod api_keys;
 pub(crate) mod mails;
 pub(crate) mod operators;
 mod quotas;
+pub(crate) mod reviews;
 pub(crate) mod second_factor;
 pub(crate) mod sign_in_ticket;
 pub(crate) mod steady_time;

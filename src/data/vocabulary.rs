@@ -240,6 +240,26 @@ vocabulary! {
 }
 
 vocabulary! {
+    /// What the author of a review is in their company.
+    ReviewerRole, "reviewer's role", {
+        Founder = "founder",
+        Executive = "executive",
+        Other = "other",
+    }, |text: &str| matches!(text, "co-founder" | "cofounder").then_some(ReviewerRole::Founder)
+}
+
+vocabulary! {
+    /// What shows that the author of a review had to do with the firm.
+    ReviewProof, "proof", {
+        None = "none",
+        /// The author's e-mail address is at the domain of a startup in the data.
+        Email = "email",
+        /// The operator saw a round or a pitch confirmed.
+        Confirmed = "confirmed",
+    }
+}
+
+vocabulary! {
     LookUpStatus, "status", {
         /// The item means the first candidate.
         Match = "match",

@@ -5,6 +5,7 @@ mod expiry;
 mod links;
 mod operators;
 mod races;
+mod reviews;
 mod totp;
 mod watches;
 
@@ -21,7 +22,7 @@ pub(crate) type OpenStore<'o> = &'o dyn Fn() -> Box<dyn Store>;
 type ConformanceTest = fn(OpenStore<'_>);
 
 /// Each test with its name; each needs an empty store.
-pub(crate) const TESTS: [(&str, ConformanceTest); 46] = [
+pub(crate) const TESTS: [(&str, ConformanceTest); 53] = [
     ("accounts are found by address and listed by address", accounts_are_found),
     ("a second account of one address is rejected", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
@@ -62,6 +63,11 @@ pub(crate) const TESTS: [(&str, ConformanceTest); 46] = [
         operators::a_blocked_account_is_locked_out,
     ),
     ("operators find accounts and the usage of all", operators::accounts_and_usage_are_found),
+    ("drafts become reviews of verified accounts", reviews::drafts_become_reviews),
+    ("one review of an account and firm counts in twelve months", reviews::one_review_counts),
+    ("an operator decides on what it has seen", reviews::operators_decide),
+    ("a report waits for an operator, and a firm's objection hides once", reviews::reports_and_objections),
+    ("reviews that are no longer public are listed without content", reviews::what_is_public_is_complete),
     ("of concurrent sign-ups of one address one succeeds", races::one_account_in_a_race),
     ("a link, a recovery code and a step are used once in a race", races::secrets_are_used_once),
     ("the sessions of an account are limited in a race", races::sessions_are_limited),
@@ -74,6 +80,8 @@ pub(crate) const TESTS: [(&str, ConformanceTest); 46] = [
     ("who reads alerts while they are stored misses none", races::no_alert_is_missed),
     ("what is due is claimed by one server in a race", races::due_is_claimed_by_one),
     ("a requested link is claimed by one server in a race", races::links_are_claimed_by_one),
+    ("one review of an account and firm is submitted in a race", races::one_review_is_submitted),
+    ("a review is decided once in a race, and never after its author changed it", races::reviews_are_decided_once),
 ];
 
 const NOON: i64 = 1_795_262_400;

@@ -19,6 +19,9 @@ pub(crate) fn operators_are_made_and_unmade(open: OpenStore<'_>) {
     assert!(!open().set_operator(ada.id, false).unwrap().is_operator);
     assert!(!store.account(&ada.email).unwrap().is_operator);
     assert!(matches!(store.set_operator(AccountId(99), true), Err(StoreError::AccountGone)));
+    assert!(!store.account_by_id(ada.id).unwrap().is_reviewer);
+    assert!(open().set_reviewer(ada.id, true).unwrap().is_reviewer && store.account(&ada.email).unwrap().is_reviewer);
+    assert!(!store.set_reviewer(ada.id, false).unwrap().is_reviewer);
     // A new account with the address of a deleted operator is no operator.
     store.set_operator(bob.id, true).unwrap();
     store.delete_account(bob.id, None, NOON).unwrap();

@@ -5,9 +5,11 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::account::KeyRef;
+use crate::conformance::reviews::{author, decide, operator, submission};
 use crate::conformance::*;
 use crate::link::{LinkToken, Purpose};
 use crate::password::hash::PasswordHash;
+use crate::review::{ReviewAction, ReviewState, SavedReview};
 use crate::session::{MAX_SESSIONS, NewSession, SessionDigest};
 use crate::totp::{RecoveryCode, TotpSecret};
 use crate::watch::{AlertId, Evaluation, MAX_WEBHOOKS, NewWatch, WatchChange};
@@ -351,4 +353,52 @@ pub(crate) fn links_are_claimed_by_one(open: OpenStore<'_>) {
     let claimed = at_once(open, |store, _| store.claim_links(NOON, NOON + 600, 9).unwrap());
     let claimed: Vec<_> = claimed.into_iter().flatten().map(|link| link.account.email).collect();
     assert_eq!((claimed.iter().collect::<BTreeSet<_>>().len(), claimed.len()), (12, 12));
+}
+
+pub(crate) fn one_review_is_submitted(open: OpenStore<'_>) {
+    let store = open();
+    let zoe = author(&*store, "zoe");
+    let submitted = at_once(open, |store, number| {
+        store.save_review(zoe, &submission("alder", &format!("r-{number}")), NOON).map(|review| review.id)
+    });
+    let reviews = store.reviews_of(zoe).unwrap();
+    assert_eq!(reviews.len(), 1, "{submitted:?}");
+    assert_eq!(submitted.iter().filter(|result| result.is_ok()).count(), 1, "{submitted:?}");
+    assert!(submitted.iter().all(|result| matches!(result, Ok(_) | Err(StoreError::ReviewedAlready))), "{submitted:?}");
+    // Under several slugs of one firm, too.
+    let slugs: Vec<String> = (0..HANDLES).map(|number| format!("birch-{number}")).collect();
+    at_once(open, |store, number| {
+        let saved = SavedReview { former_slugs: slugs.clone(), ..submission(&slugs[number], &format!("s-{number}")) };
+        store.save_review(zoe, &saved, NOON)
+    });
+    assert_eq!(store.reviews_of(zoe).unwrap().len(), 2);
+}
+
+pub(crate) fn reviews_are_decided_once(open: OpenStore<'_>) {
+    let store = open();
+    let operators: Vec<_> = (0..HANDLES).map(|number| operator(&*store, &format!("olga{number}"))).collect();
+    let mut changes = 0;
+    for round in 0..8 {
+        let zoe = author(&*store, &format!("zoe{round}"));
+        let sent = store.save_review(zoe, &submission("alder", &format!("r-{round}")), NOON).unwrap();
+        let results = at_once(open, |store, number| match number {
+            0 => {
+                let change = SavedReview { id: Some(sent.id), ..submission("alder", "x") };
+                store.save_review(zoe, &change, NOON + 1).map(|review| review.state)
+            }
+            number => {
+                let action = if number % 2 == 0 { ReviewAction::Approve } else { ReviewAction::Reject };
+                decide(store, operators[number], &sent, action).map(|review| review.state)
+            }
+        });
+        let case = store.review_case(sent.id).unwrap();
+        assert!(case.decisions.len() <= 1, "{results:?}");
+        let decided = results[1..].iter().filter(|result| result.is_ok()).count();
+        assert_eq!(decided, case.decisions.len(), "{results:?}");
+        // Either the author was first, then no decision counts; or a decision was, then the change fails or follows a rejection.
+        assert!(decided == 1 || results[0].is_ok(), "{results:?}");
+        changes += i64::from(case.review.published_at.is_some());
+        assert_eq!(case.review.published_at.is_some(), case.review.state == ReviewState::Approved, "{results:?}");
+    }
+    assert_eq!(store.review_change().unwrap(), changes);
 }

@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(900);
 const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 
 /// The tables and their keys; rows follow those that they refer to. Leases follow from usage, windows last an hour.
-const TABLES: [(&str, &str); 12] = [
+const TABLES: [(&str, &str); 16] = [
     ("accounts", "id"),
     ("keys", "id"),
     ("usage", "key, day"),
@@ -32,6 +32,10 @@ const TABLES: [(&str, &str); 12] = [
     ("listed", "watch, record"),
     ("alerts", "id"),
     ("outbox", "id"),
+    ("reviews", "id"),
+    ("review_decisions", "id"),
+    ("review_reports", "id"),
+    ("review_submissions", "id"),
 ];
 
 /// Names of tables, each with the number of rows.
@@ -77,13 +81,14 @@ impl PostgresStore {
              WHERE usage.day >= (SELECT max(day) - 1 FROM usage) GROUP BY keys.counter, usage.day",
             &[],
         )?;
-        let service = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let (change, secret): (i64, Option<[u8; 32]>) =
-            source.query_row("SELECT change, cursor_secret FROM service", [], service).map_err(unreadable)?;
+        let query = "SELECT change, review_change, cursor_secret FROM service";
+        let service = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let (change, review_change, secret): (i64, i64, Option<[u8; 32]>) =
+            source.query_row(query, [], service).map_err(unreadable)?;
         let sql: &dyn Sql = connection;
-        let update = "UPDATE service SET change = ?1, cursor_secret = ?2";
-        sql.execute(update, &params![change, secret.as_ref()])?;
-        if sql.one::<(i64, Option<[u8; 32]>)>("SELECT change, cursor_secret FROM service", &[])? != (change, secret) {
+        let update = "UPDATE service SET change = ?1, review_change = ?2, cursor_secret = ?3";
+        sql.execute(update, &params![change, review_change, secret.as_ref()])?;
+        if sql.one::<(i64, i64, Option<[u8; 32]>)>(query, &[])? != (change, review_change, secret) {
             return Err(different("service"));
         }
         Ok(copied)

@@ -162,12 +162,14 @@ fn parse_link(token: &str) -> AccountResult<LinkDigest> {
     token.parse::<LinkToken>().map(|token| token.digest()).map_err(|_| AccountError::NoSuchLink)
 }
 
-/// The account to invite: a new one, or one of the address that never had a password. [`StoreError::AccountExists`].
+/// The account to invite: a new one, or one of the address that never had a password. It may review firms.
+/// [`StoreError::AccountExists`].
 pub fn invited_account(store: &dyn Store, email: &Email, tier: Tier, now: i64) -> StoreResult<Account> {
-    match store.create_account(email, tier, None, now) {
+    let account = match store.create_account(email, tier, None, now) {
         Err(StoreError::AccountExists(_)) if is_invited(store, email)? => store.account(email),
         created => created,
-    }
+    }?;
+    store.set_reviewer(account.id, true)
 }
 
 fn is_invited(store: &dyn Store, email: &Email) -> StoreResult<bool> {

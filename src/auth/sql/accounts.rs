@@ -5,7 +5,7 @@ use crate::link::Purpose;
 use crate::password::hash::PasswordHash;
 use crate::quota::Tier;
 use crate::session::NewSession;
-use crate::sql::{Sql, SqlResult, columns_of, deleted_keys, keys, params, sessions, usage};
+use crate::sql::{Sql, SqlResult, columns_of, deleted_keys, keys, params, reviews, sessions, usage};
 use crate::{Credentials, PasswordVersion, Store, StoreError, StoreResult};
 use data::Date;
 use data::vocabulary::Vocabulary;
@@ -14,11 +14,11 @@ pub(crate) const COLUMNS: &str = "accounts.id, accounts.email, accounts.tier, ac
      (SELECT count(DISTINCT counter) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) AS active_keys, \
      accounts.verified_at, accounts.totp_enabled_at, \
      (SELECT count(*) FROM recovery_codes WHERE recovery_codes.account = accounts.id) AS recovery_codes, \
-     accounts.operator, accounts.blocked_at";
+     accounts.operator, accounts.reviewer, accounts.blocked_at";
 
 columns_of! {
     Account: id, email, tier, created_at, active_keys, verified_at, totp_enabled_at, recovery_codes, is_operator,
-    blocked_at
+    is_reviewer, blocked_at
 }
 
 columns_of! { Credentials: account, password, version }
@@ -104,6 +104,14 @@ impl dyn Store + '_ {
         })
     }
 
+    /// Lets an account review firms where that is by invitation, or no longer. [`StoreError::AccountGone`].
+    pub fn set_reviewer(&self, account: AccountId, is_reviewer: bool) -> StoreResult<Account> {
+        self.change("change who writes reviews", |sql| {
+            sql.execute("UPDATE accounts SET reviewer = ?1 WHERE id = ?2", &params![is_reviewer, account.0])?;
+            by_id(sql, account)
+        })
+    }
+
     /// Blocks or unblocks an account. Blocking ends its sessions. Until it is unblocked, no session can be added and
     /// its keys are reported as revoked by [`Store::changes`]; they are accepted again then. An account that is already
     /// blocked is unchanged: its `blocked_at` is earlier than `now`. [`StoreError::AccountGone`].
@@ -176,7 +184,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// Deletes an account with its e-mail address, password, sessions, usage, saved searches, lists and webhooks. Its
+    /// Deletes an account with its e-mail address, password, sessions, usage, saved searches, lists, webhooks and reviews. Its
     /// keys are revoked and remain as digests without name or short form; their usage of the day of `now` remains until
     /// the day is over. The address may sign up again. [`StoreError::AccountGone`].
     pub fn delete_account(&self, account: AccountId, version: Option<PasswordVersion>, now: i64) -> StoreResult<()> {
@@ -189,6 +197,7 @@ impl dyn Store + '_ {
             sql.execute("DELETE FROM outbox WHERE email = ?1", &params![email.as_str()])?;
             usage::delete(sql, account, today)?;
             keys::orphan(sql, account, now)?;
+            reviews::erase_all(sql, account, now)?;
             // Foreign keys delete its sessions, and clear the account of its keys, which remain.
             sql.execute("DELETE FROM accounts WHERE id = ?1", &params![account.0]).map(drop)
         })?;

@@ -11,6 +11,7 @@ mod deleted_keys;
 mod error;
 pub(crate) mod keys;
 mod links;
+mod reviews;
 mod sessions;
 mod totp;
 mod usage;
@@ -22,6 +23,7 @@ pub(crate) use connection::{EachResult, Sql};
 pub(crate) use error::{Failure, SqlError, SqlResult};
 pub(crate) use value::{FromColumns, SqlColumns, SqlRow, SqlValue, columns_of, params};
 
+use crate::review::REVIEW_REMAINS_DAYS;
 use crate::service::steady_time::TimeToStore;
 use crate::watch::ALERT_DAYS;
 use crate::{ClockJump, REVOKED_NAME_DAYS, Store, StoreCounts, StoreResult, USAGE_DAYS};
@@ -56,8 +58,9 @@ impl dyn Store + '_ {
     }
 
     /// Deletes usage older than [`USAGE_DAYS`], alerts older than [`ALERT_DAYS`], the names of keys revoked more than
-    /// [`REVOKED_NAME_DAYS`] ago, links of e-mails that expired before `today`, and the remains of accounts that were
-    /// deleted before it; returns the number of rows that changed.
+    /// [`REVOKED_NAME_DAYS`] ago, links of e-mails that expired before `today`, the remains of accounts that were
+    /// deleted before it, and those of reviews and settled reports after [`REVIEW_REMAINS_DAYS`]; returns the number of
+    /// rows that changed.
     pub fn purge(&self, today: Date) -> StoreResult<usize> {
         let before = |age: i32| Date::from_days(today.days() - age);
         let statements = [
@@ -70,6 +73,9 @@ impl dyn Store + '_ {
             ("DELETE FROM links WHERE expires_at <= ?1", today.unix()),
             ("DELETE FROM outbox WHERE expires_at <= ?1", today.unix()),
             ("DELETE FROM alerts WHERE created_at < ?1", before(ALERT_DAYS).unix()),
+            ("DELETE FROM reviews WHERE account IS NULL AND changed_at < ?1", before(REVIEW_REMAINS_DAYS).unix()),
+            ("DELETE FROM review_reports WHERE settled_at < ?1", before(REVIEW_REMAINS_DAYS).unix()),
+            ("DELETE FROM review_submissions WHERE submitted_at < ?1", before(1).unix()),
             ("UPDATE keys SET name = '' WHERE revoked_at < ?1 AND name <> ''", before(REVOKED_NAME_DAYS).unix()),
         ];
         self.change_quickly("delete old usage", |sql| {

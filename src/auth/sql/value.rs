@@ -6,6 +6,7 @@ use crate::account::{AccountId, CounterId, Email, KeyId, KeyName};
 use crate::link::Purpose;
 use crate::password::hash::PasswordHash;
 use crate::quota::Tier;
+use crate::review::ReviewId;
 use crate::secret_digest::SecretDigest;
 use crate::session::SessionId;
 use crate::sql::{SqlError, SqlResult};
@@ -36,7 +37,7 @@ macro_rules! values_from {
     };
 }
 
-values_from! { Number: i64, i32, u32; Flag: bool }
+values_from! { Number: i64, i32, u32, u8; Flag: bool }
 
 impl<'v> From<&'v str> for SqlValue<'v> {
     fn from(text: &'v str) -> Self {
@@ -83,7 +84,7 @@ macro_rules! to_numbers {
     };
 }
 
-to_numbers!(i64, i32, u32, u64);
+to_numbers!(i64, i32, u32, u64, u8);
 
 impl FromValue for bool {
     fn from_value(value: SqlValue<'_>) -> Option<Self> {
@@ -126,7 +127,7 @@ macro_rules! wrapped {
 
 wrapped! {
     AccountId: AccountId, AlertId: AlertId, CounterId: CounterId, DeliveryId: DeliveryId, KeyId: KeyId,
-    PasswordVersion: PasswordVersion, SessionId: SessionId, WatchId: WatchId, WebhookId: WebhookId,
+    PasswordVersion: PasswordVersion, ReviewId: ReviewId, SessionId: SessionId, WatchId: WatchId, WebhookId: WebhookId,
     Date: Date::from_days, Email: Email::from_stored, PasswordHash: PasswordHash::from_stored,
     SecretDigest: SecretDigest::from_bytes, TotpSecret: TotpSecret::from_bytes,
 }

@@ -22,6 +22,7 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
         AccountCommand::Create { email, tier, password_stdin } => {
             let password = if password_stdin { Some(hash_from_stdin(&email)?) } else { None };
             let account = store.create_account(&email, tier, password.as_ref(), now())?;
+            store.set_reviewer(account.id, true)?;
             let account = store.verify_account(account.id, now())?;
             let mut message = describe("created", &account);
             if password.is_none() {

@@ -5,9 +5,11 @@ use serde_json::{Value, json};
 
 use crate::account::{AccountReply, AccountRequest, AccountResult, CSV};
 use auth::account::{Account, KeyRecord};
+use auth::review::StoredReview;
 use auth::session::ListedSession;
 use auth::watch::{Alert, AlertId, Watch, Webhook};
 use auth::{AuthService, DayUsage, StoreError, USAGE_DAYS, Visitor};
+use data::vocabulary::Vocabulary;
 use data::{Date, formula, rfc3339};
 
 /// Maximum number of alerts per saved search or list. Alerts are stored for 90 days.
@@ -69,7 +71,8 @@ fn account_export(service: &AuthService, visitor: &Visitor, now: i64) -> Result<
         }))
     };
     let saved = store.watches(account)?.iter().map(watch_json).collect::<Result<Vec<Value>, StoreError>>()?;
-    Ok(json!({
+    let reviews = store.reviews_of(account)?;
+    let mut export = json!({
         "exported_at": rfc3339(now),
         "account": account_json(&visitor.account),
         "keys": keys.iter().map(key_json).collect::<Vec<_>>(),
@@ -79,7 +82,40 @@ fn account_export(service: &AuthService, visitor: &Visitor, now: i64) -> Result<
         "webhooks": webhooks.iter().map(webhook_json).collect::<Vec<_>>(),
         // Null if the log cannot be read at the moment.
         "audit_log": service.audit_lines(account).ok(),
-    }))
+    });
+    // A service that takes no reviews does not speak of them.
+    if !reviews.is_empty() {
+        export["reviews"] = reviews.iter().map(review_json).collect();
+    }
+    Ok(export)
+}
+
+fn review_json(review: &StoredReview) -> Value {
+    let answers = &review.answers;
+    json!({
+        "id": review.public_id,
+        "vc": review.firm,
+        "state": review.state.name(),
+        "role": answers.role.map(Vocabulary::name),
+        "stage": answers.stage.map(Vocabulary::name),
+        "contact_month": answers.contact_month,
+        "rating": answers.rating,
+        "responsiveness": answers.responsiveness,
+        "fairness": answers.fairness,
+        "value_add": answers.value_add,
+        "ghosted": answers.ghosted,
+        "title": answers.title,
+        "body": answers.body,
+        "proof": review.proof.name(),
+        "created_at": rfc3339(review.created_at),
+        "changed_at": rfc3339(review.changed_at),
+        "submitted_at": review.submitted_at.map(rfc3339),
+        "published_at": review.published_at.map(rfc3339),
+        "disputed_at": review.disputed_at.map(rfc3339),
+        "note_of_operator": review.note,
+        "response": review.response,
+        "reply_of_firm": review.reply,
+    })
 }
 
 fn account_json(account: &Account) -> Value {

@@ -7,11 +7,12 @@ use crate::account::{AccountId, Rotation};
 use crate::link::{LinkDigest, LinkToken, Purpose};
 use crate::password::hash::PasswordHash;
 use crate::postgres::tests::*;
+use crate::review::{NewReport, ReportKind, ReviewAction, ReviewAnswers, ReviewDecision, SavedReview};
 use crate::session::{NewSession, SessionDigest};
 use crate::totp::{RecoveryCode, TotpSecret};
 use crate::watch::{AlertId, DeliveryResult, Evaluation, NewWatch, WatchChange, WebhookChange};
 use crate::{PasswordVersion, SqliteStore, StoreCounts, Totp};
-use data::{SnapshotVersion, Table};
+use data::{ReviewProof, ReviewerRole, SnapshotVersion, Stage, Table};
 
 const DAY: i64 = 86_400;
 
@@ -96,6 +97,7 @@ fn fill(store: &SqliteStore) -> Filled {
     let settled = DeliveryResult { id: due[0].deliveries[0].id, outcome: "sent".to_owned(), due_at: None };
     store.settle(&[settled]).unwrap();
     store.request_link(&"bob@example.com".parse().unwrap(), Purpose::Reset, NOON + DAY, NOON + 1).unwrap();
+    fill_reviews(store, ada, bob, gone);
     store.delete_account(gone, None, NOON).unwrap();
     store.set_blocked(bob, true, NOON + 5).unwrap();
     // Rows to delete: their numbers are not given again.
@@ -103,6 +105,51 @@ fn fill(store: &SqliteStore) -> Filled {
     key(last, 10, None);
     store.delete_account(last, None, NOON).unwrap();
     Filled { ada, bob, link }
+}
+
+/// Reviews in several states, with what belongs to them; one of an account to delete.
+fn fill_reviews(store: &SqliteStore, operator: AccountId, author: AccountId, gone: AccountId) {
+    for account in [author, gone] {
+        store.verify_account(account, NOON).unwrap();
+    }
+    let answers = ReviewAnswers {
+        role: Some(ReviewerRole::Executive),
+        stage: Some(Stage::SeriesA),
+        contact_month: Some("2026-02".parse().unwrap()),
+        rating: Some(3),
+        responsiveness: Some(1),
+        fairness: Some(2),
+        value_add: Some(4),
+        ghosted: Some(true),
+        title: "Für alle".to_owned(),
+        body: "Zwei\nZeilen".to_owned(),
+    };
+    let saved = SavedReview {
+        id: None,
+        firm: "alder".to_owned(),
+        former_slugs: Vec::new(),
+        public_id: "r-1".to_owned(),
+        answers,
+        response: Some("In March.".to_owned()),
+        submits: true,
+        proof: ReviewProof::Email,
+    };
+    let decision = ReviewDecision {
+        action: ReviewAction::Approve,
+        reason: "a reason".to_owned(),
+        proof: ReviewProof::Confirmed,
+        is_cleared: true,
+    };
+    for (account, public_id) in [(author, "r-1"), (gone, "r-2")] {
+        let saved = SavedReview { public_id: public_id.to_owned(), ..saved.clone() };
+        let sent = store.save_review(account, &saved, NOON).unwrap();
+        store.decide_review(operator, sent.id, sent.version, &decision, NOON + 9).unwrap();
+    }
+    let email = Some("x@example.org".parse().unwrap());
+    let report = NewReport { kind: ReportKind::Objection, reason: "false".to_owned(), email, hides: true };
+    store.report_review("r-1", &report, NOON + 10).unwrap();
+    let draft = SavedReview { public_id: "r-3".to_owned(), firm: "birch".to_owned(), submits: false, ..saved };
+    store.save_review(author, &draft, NOON).unwrap();
 }
 
 /// The columns of each table of the target, from its own description.
@@ -169,11 +216,14 @@ fn read(store: &dyn Store, filled: &Filled) -> Vec<String> {
         note(&store.totp(account).unwrap().map(|totp| (totp.secret.reveal().to_string(), totp.step)));
         note(&store.webhooks(account).unwrap());
         note(&store.alerts_after(account, None, AlertId(0), 99).unwrap());
+        note(&store.reviews_of(account).unwrap());
         for watch in store.watches(account).unwrap() {
             note(&watch);
             note(&store.listed(watch.id).unwrap());
         }
     }
+    note(&store.public_reviews().unwrap());
+    note(&store.review_queue(0, 9).unwrap());
     for email in ["ada@example.com", "bob@example.com"] {
         let credentials = store.credentials(&email.parse().unwrap()).unwrap();
         note(&(
@@ -194,7 +244,7 @@ fn a_copy_has_every_row_and_goes_on_where_the_source_ended() {
     let target = settings(&database.url);
     let counts: BTreeMap<&str, u64> = PostgresStore::copy_from(data.path(), &target).unwrap().into_iter().collect();
     let columns = columns(&database);
-    assert_eq!(columns.len(), 18, "{:?}", columns.keys());
+    assert_eq!(columns.len(), 22, "{:?}", columns.keys());
     // Tables that SQLite does not need, and the view of older programs.
     let own = ["store_version", "leases", "servers", "windows", "deliveries"];
     for (table, columns) in columns.iter().filter(|(table, _)| !own.contains(&table.as_str())) {
@@ -243,7 +293,7 @@ fn a_copy_needs_a_source_that_no_server_uses_and_tables_of_many_rows_are_copied(
     assert_eq!(copied.into_iter().find(|(name, _)| *name == "usage"), Some(("usage", 12_000)));
     let inspected = PostgresStore::inspect(&target).unwrap();
     let tables = inspected.tables.unwrap();
-    assert_eq!((tables.version, tables.counts), (5, StoreCounts { accounts: 0, keys: 0 }));
+    assert_eq!((tables.version, tables.counts), (6, StoreCounts { accounts: 0, keys: 0 }));
     assert_eq!((inspected.budget, inspected.is_encrypted, inspected.is_standby), (4, false, false));
     assert!(inspected.max_connections > 50 && inspected.round_trip < Duration::from_secs(1), "{inspected:?}");
 }
