@@ -94,6 +94,14 @@ pub enum Command {
         #[command(subcommand)]
         command: KeyCommand,
     },
+    /// Write the approved reviews of accounts as reviews.csv, with all that a dataset takes. Works while the server runs.
+    Reviews {
+        #[command(flatten)]
+        options: CommandOptions,
+        /// The folder to write to, which must exist and have no reviews.csv.
+        #[arg(value_name = "DIR")]
+        to: PathBuf,
+    },
     /// Print the lines of an audit log, all or those that match.
     Audit(AuditFilter),
     /// Check settings, data folder, releases, clock and limits of the process, and say how to fix what is wrong. Takes the

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Demo { listen } => exit(demo(listen)),
         Command::Account { command, options } => admin::account(&cli.data, &cli.store, command, &options),
         Command::Key { command, options } => admin::key(&cli.data, &cli.store, command, &options),
+        Command::Reviews { to, options } => admin::reviews(&cli.data, &cli.store, &to, &options),
         Command::Audit(filter) => admin::audit(&filter),
         Command::Doctor { settings, json, object_store } => {
             doctor::run(&settings, object_store.as_deref(), json, variables())

@@ -5,6 +5,7 @@ pub mod doctor;
 pub mod indexer;
 pub mod package_files;
 pub mod query;
+mod reviews;
 mod table;
 pub(crate) mod version;
 pub(crate) mod wrong_turn;

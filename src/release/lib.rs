@@ -183,8 +183,8 @@ impl ReleaseStore {
         Ok(found)
     }
 
-    /// Refuses a release that lost too many records of the current one. Merged ones are not lost.
-    pub fn check_rows(&self, after: &Snapshot) -> ReleaseResult<()> {
+    /// Refuses a release that lost too many records of the current one. Merged ones and these reviews are not lost.
+    pub fn check_rows(&self, after: &Snapshot, withdrawn: &[String]) -> ReleaseResult<()> {
         let version = after.version();
         // A damaged release is no reference for the number of rows.
         let manifest = self.current().ok().flatten().and_then(|current| Some((current, self.manifest(current).ok()?)));
@@ -199,7 +199,7 @@ impl ReleaseStore {
         let before = self.open_tables(current).ok();
         let mut losses = Vec::new();
         for (table, (had, has)) in fewer {
-            let lost = before.as_ref().map(|before| LostRecords::find(table, before, after));
+            let lost = before.as_ref().map(|before| LostRecords::find(table, before, after, withdrawn));
             if lost.as_ref().is_some_and(|lost| !is_small((had, had.saturating_sub(lost.count)))) {
                 continue;
             }
@@ -231,7 +231,7 @@ impl ReleaseStore {
         self.verify_on_disk(&release.manifest)?;
         let is_rollback = self.current().ok().flatten().is_some_and(|current| version < current);
         if !is_forced && !is_rollback {
-            self.check_rows(release.catalog.snapshot())?;
+            self.check_rows(release.catalog.snapshot(), &[])?;
         }
         drop(release);
         let _lock = lock::switch(&self.index)?;
@@ -343,7 +343,7 @@ struct LostRecords {
 impl LostRecords {
     const MAX_NAMED: usize = 10;
 
-    fn find(table: Table, before: &Snapshot, after: &Snapshot) -> Self {
+    fn find(table: Table, before: &Snapshot, after: &Snapshot, withdrawn: &[String]) -> Self {
         let find = |table: Table, slug: &str| after.find(table, slug).or_else(|| after.merged_into(table, slug));
         // Rounds have no redirects: one that is merged is a round of the same startup and stage.
         let rounds = if table == Table::Rounds { after.rows(table) } else { 0 };
@@ -352,10 +352,13 @@ impl LostRecords {
             let startup = find(Table::Startups, before.slug(Table::Startups, before.round_startup(row)));
             startup.is_some_and(|startup| rounds.contains(&(startup, before.round_stage(row))))
         };
+        let withdrawn: HashSet<&str> =
+            if table == Table::Reviews { withdrawn.iter().map(String::as_str).collect() } else { HashSet::new() };
         let mut lost = Self { count: 0, first: Vec::new() };
         for row in before.by_slug(table) {
             let slug = before.slug(table, *row);
-            if find(table, slug).is_none() && !(table == Table::Rounds && is_merged(*row)) {
+            let is_meant = withdrawn.contains(slug) || table == Table::Rounds && is_merged(*row);
+            if find(table, slug).is_none() && !is_meant {
                 lost.count += 1;
                 if lost.first.len() < Self::MAX_NAMED {
                     lost.first.push(slug.to_owned());

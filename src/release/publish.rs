@@ -45,6 +45,8 @@ pub struct Policy {
     pub is_forced: bool,
     pub signing_key: Option<SigningKey>,
     pub has_bulk: bool,
+    /// Ids of reviews that their authors or the operator have withdrawn: their loss is meant.
+    pub withdrawn_reviews: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -142,7 +144,7 @@ impl<'f> Publisher<'f> {
         let bytes = open::read_file(draft, version, &tables, |_| {})?;
         let snapshot = open::tables_from_bytes(version, bytes, open::records_on_disk(draft)?)?;
         if !self.policy.is_forced {
-            self.releases.check_rows(&snapshot)?;
+            self.releases.check_rows(&snapshot, &self.policy.withdrawn_reviews)?;
         }
         let indexes = text::create(&snapshot, progress)?;
         progress.step("sync", 0);

@@ -16,10 +16,13 @@ use zeroize::Zeroizing;
 use crate::app::settings::{
     AccountCommand, AuditFilter, BackupOptions, CommandOptions, KeyCommand, RestoreOptions, StoreCommand, StoreSettings,
 };
+use crate::cli::reviews;
 use auth::account::{Account, AccountRef, KeyRecord, ParseKeyRefError};
 use auth::audit::{AuditEntry, AuditEvent, AuditLog};
 use auth::password::WeakPassword;
 use auth::{Store, StoreError, coded, has_database};
+use data::import::csv_table::TableRow as _;
+use data::import::rows::DatasetReview;
 use data::rfc3339;
 use platform::clock::now;
 use release::ReleaseError;
@@ -33,6 +36,24 @@ pub fn account(data: &Path, store: &StoreSettings, command: AccountCommand, opti
 
 pub fn key(data: &Path, store: &StoreSettings, command: KeyCommand, options: &CommandOptions) -> ExitCode {
     run(data, store, options, |context| keys::run(context, command))
+}
+
+/// Writes the approved reviews of accounts as `reviews.csv` into the folder `to`.
+pub fn reviews(data: &Path, store: &StoreSettings, to: &Path, options: &CommandOptions) -> ExitCode {
+    run(data, store, options, |context| {
+        let file = to.join(DatasetReview::FILE);
+        let failed = |error| AdminError::NoReviews { path: file.clone(), error };
+        if file.exists() {
+            return Err(failed(io::ErrorKind::AlreadyExists.into()));
+        }
+        let public = context.store.public_reviews()?.reviews;
+        let withdrawn = reviews::write(to, &public).map_err(failed)?;
+        let (count, place) = (public.len() - withdrawn.len(), file.display().to_string());
+        if context.json {
+            return print::print_json(&serde_json::json!({ "file": place, "reviews": count }));
+        }
+        print::print(&format!("{place}: {count} reviews"))
+    })
 }
 
 struct CommandContext<'a> {
@@ -183,6 +204,8 @@ coded! {
             "name the database to copy to with --store, such as --store postgres://venturedex@db.example.com/venturedex"
         )]
         NoTarget => "no_target",
+        #[error("{}: {error}; name a folder that you may write to, without reviews.csv", path.display())]
+        NoReviews { path: PathBuf, error: io::Error } => "reviews_not_written",
         #[error(transparent)]
         Release(#[from] ReleaseError) => "release_unusable",
     }

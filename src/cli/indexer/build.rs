@@ -1,19 +1,88 @@
 //! `indexer build`: compiles a dataset and publishes it as a release.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use serde::{Serialize, Serializer};
 use time::OffsetDateTime;
 
+use crate::cli::indexer::import::SourceArgs;
 use crate::cli::indexer::progress::{CompletedStep, Steps};
+use crate::cli::indexer::publishing::Publishing;
+use crate::cli::indexer::stored_reviews::{self, ExportedReviews, ReviewArgs};
 use crate::cli::indexer::wait::{WaitedJson, Waiting};
-use crate::cli::indexer::{CommandResult, IndexerExit, Style, check, format, pushed};
+use crate::cli::indexer::{
+    CommandError, CommandResult, DatasetArgs, IndexArgs, IndexerExit, Style, check, format, pushed,
+};
 use data::import::DatasetInput;
-use data::{Counts, Diagnostic, Progress, SnapshotVersion};
+use data::{Counts, Date, Diagnostic, Progress, SnapshotVersion};
 use platform::clock;
 use release::remote::{Announcement, Current, Pushed, RemoteStore};
-use release::{Manifest, Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, TableChanges, manifest};
+use release::{
+    Manifest, Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, SigningKey, TableChanges, manifest,
+};
+
+#[derive(Args)]
+pub(super) struct BuildArgs {
+    #[command(flatten)]
+    dataset: DatasetArgs,
+    #[command(flatten)]
+    pub(super) index: IndexArgs,
+    #[command(flatten)]
+    sources: SourceArgs,
+    #[command(flatten)]
+    reviews: ReviewArgs,
+    /// Publish even if a table lost more than a fifth of its rows
+    #[arg(long)]
+    force: bool,
+    /// File with a private key (Ed25519, PEM) to sign the release with
+    #[arg(long, value_name = "FILE", env = "VENTUREDEX_SIGN_KEY")]
+    sign_key: Option<PathBuf>,
+    /// Write files of every table to download, too: NDJSON, CSV and Parquet, with their descriptions
+    #[arg(long)]
+    bulk: bool,
+    #[command(flatten)]
+    publishing: Publishing,
+    #[command(flatten)]
+    waiting: Waiting,
+}
+
+impl BuildArgs {
+    pub(super) fn run(&self, now: OffsetDateTime, style: &Style) -> CommandResult {
+        match self.reviews.open()? {
+            Some(store) if self.reviews.follow => stored_reviews::follow(self, &*store, style),
+            Some(store) => self.build(Some(&ExportedReviews::read(&*store)?), now, style),
+            None => self.build(None, now, style),
+        }
+    }
+
+    /// Builds one release. With reviews of accounts it is the next one of the day.
+    pub(super) fn build(&self, reviews: Option<&ExportedReviews>, now: OffsetDateTime, style: &Style) -> CommandResult {
+        let seconds = now.unix_timestamp();
+        let today = Date::from_unix(seconds);
+        let announcement = self.publishing.announcement()?;
+        let signing_key = self.sign_key.as_deref().map(SigningKey::read).transpose()?;
+        let withdrawn_reviews = reviews.map_or_else(Vec::new, |reviews| reviews.withdrawn.clone());
+        let policy = Policy { is_forced: self.force, signing_key, has_bulk: self.bulk, withdrawn_reviews };
+        let (releases, remote) = (self.index.releases(), self.index.remote(None)?);
+        if self.publishing.recover && remote.is_none() {
+            return Err(CommandError::NoObjectStore(self.index.index.clone()));
+        }
+        let target = remote.map(|remote| Target::sync(remote, announcement, &releases, seconds));
+        let target = target.transpose()?;
+        let view = self.sources.view(&releases, style)?;
+        let reviews_file = reviews.map(|reviews| (reviews, reviews.file()));
+        let mut input = self.dataset.input(today);
+        input.folder = view.as_ref().map_or(input.folder, |view| view.dataset.path());
+        input.reviews = reviews_file.as_ref().map(|(reviews, file)| reviews.input(file));
+        input.meta.is_next = reviews.is_some();
+        let built = run(input, &releases, policy, target.as_ref(), &self.waiting, now, style)?;
+        view.map_or(Ok(()), |view| view.keep_identities(today))?;
+        Ok(built)
+    }
+}
 
 /// The object store that a release is pushed to.
 pub(super) struct Target {
@@ -38,7 +107,7 @@ impl Target {
 }
 
 /// Builds a release, pushes it to an object store, and waits for servers to serve it.
-pub(super) fn run(
+fn run(
     mut dataset: DatasetInput<'_>,
     releases: &ReleaseStore,
     policy: Policy,

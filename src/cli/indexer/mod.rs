@@ -19,6 +19,7 @@ mod resolve;
 mod review;
 mod search;
 mod side_by_side;
+mod stored_reviews;
 mod suppress;
 mod wait;
 
@@ -31,18 +32,18 @@ use serde::Serialize;
 use time::OffsetDateTime;
 
 use crate::app::settings;
-use crate::cli::indexer::build::Target;
+use crate::cli::indexer::build::{BuildArgs, Target};
 use crate::cli::indexer::publishing::{Publishing, Validity, parse_time};
-use crate::cli::indexer::wait::Waiting;
 use crate::cli::version::DETAILED_VERSION;
 use crate::cli::wrong_turn;
 use ::import::sources::SourceError;
+use auth::StoreError;
 use data::import::DatasetInput;
 use data::import::meta::MetaValues;
 use data::{Date, SnapshotVersion};
 pub use import::resolve::ResolveError;
 use release::remote::{RemoteStore, is_object_store};
-use release::{KeyError, Policy, ReleaseError, ReleaseStore, SigningKey, TrustedKey};
+use release::{KeyError, ReleaseError, ReleaseStore, SigningKey, TrustedKey};
 
 const CODES: &str = "\
 Exit codes:
@@ -195,8 +196,8 @@ struct MetaArgs {
 impl DatasetArgs {
     fn input(&self, today: Date) -> DatasetInput<'_> {
         let MetaArgs { release: version, released_on, title, source, license } = self.meta.clone();
-        let meta = MetaValues { version, released_on, title, source, license, today: Some(today) };
-        DatasetInput { folder: &self.dataset, meta, scratch: None }
+        let meta = MetaValues { version, released_on, title, source, license, today: Some(today), is_next: false };
+        DatasetInput { folder: &self.dataset, meta, scratch: None, reviews: None }
     }
 }
 
@@ -219,27 +220,7 @@ enum IndexerCommand {
     /// Leave a record out of all releases from now on, whatever its sources say
     Suppress(suppress::SuppressArgs),
     /// Check a dataset, publish it as a release and activate the release
-    Build {
-        #[command(flatten)]
-        dataset: DatasetArgs,
-        #[command(flatten)]
-        index: IndexArgs,
-        #[command(flatten)]
-        sources: import::SourceArgs,
-        /// Publish even if a table lost more than a fifth of its rows
-        #[arg(long)]
-        force: bool,
-        /// File with a private key (Ed25519, PEM) to sign the release with
-        #[arg(long, value_name = "FILE", env = "VENTUREDEX_SIGN_KEY")]
-        sign_key: Option<PathBuf>,
-        /// Write files of every table to download, too: NDJSON, CSV and Parquet, with their descriptions
-        #[arg(long)]
-        bulk: bool,
-        #[command(flatten)]
-        publishing: Publishing,
-        #[command(flatten)]
-        waiting: Waiting,
-    },
+    Build(BuildArgs),
     /// Import files of other forms: exports, spreadsheets, public data sets
     Import(import::ImportArgs),
     /// Generate an invented dataset for tests and benchmarks; by default the bundled one
@@ -369,23 +350,7 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
         IndexerCommand::Check { dataset, write_dates } => check::run(dataset.input(today), *write_dates, style),
         IndexerCommand::Aliases(dataset) => aliases::run(dataset.input(today), style),
         IndexerCommand::Duplicates(dataset) => duplicates::run(dataset.input(today), style),
-        IndexerCommand::Build { dataset, index, sources, force, sign_key, bulk, publishing, waiting } => {
-            let announcement = publishing.announcement()?;
-            let signing_key = sign_key.as_deref().map(SigningKey::read).transpose()?;
-            let policy = Policy { is_forced: *force, signing_key, has_bulk: *bulk };
-            let (releases, remote) = (index.releases(), index.remote(None)?);
-            if publishing.recover && remote.is_none() {
-                return Err(CommandError::NoObjectStore(index.index.clone()));
-            }
-            let target = remote.map(|remote| Target::sync(remote, announcement, &releases, seconds));
-            let target = target.transpose()?;
-            let view = sources.view(&releases, style)?;
-            let mut input = dataset.input(today);
-            input.folder = view.as_ref().map_or(input.folder, |view| view.dataset.path());
-            let built = build::run(input, &releases, policy, target.as_ref(), waiting, now, style)?;
-            view.map_or(Ok(()), |view| view.keep_identities(today))?;
-            Ok(built)
-        }
+        IndexerCommand::Build(build) => build.run(now, style),
         IndexerCommand::Import(arguments) => import::run(arguments, now, style),
         IndexerCommand::Resolve(arguments) => resolve::run(arguments, today, style),
         IndexerCommand::Suppress(arguments) => suppress::run(arguments, today, style),
@@ -440,7 +405,7 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
 }
 
 fn warn_of_permissions(command: &IndexerCommand) {
-    if let IndexerCommand::Build { index, .. }
+    if let IndexerCommand::Build(BuildArgs { index, .. })
     | IndexerCommand::List(index)
     | IndexerCommand::Activate { index, .. }
     | IndexerCommand::Verify { index, .. } = command
@@ -473,6 +438,13 @@ pub(crate) enum CommandError {
         .0.display()
     )]
     NoObjectStore(PathBuf),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(
+        "{current} is current, though {latest} was published later: reviews are published again after the next `indexer build`, or \
+         once {latest} is activated"
+    )]
+    RolledBack { current: SnapshotVersion, latest: SnapshotVersion },
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
     /// The problems of a dataset, which are printed already.
@@ -495,6 +467,8 @@ impl CommandError {
             },
             Self::Confined(error) => error.code(),
             Self::Resolve(ResolveError::Search(_)) => (IndexerExit::Disk, "text_index"),
+            Self::Store(error) => (IndexerExit::Disk, error.code()),
+            Self::RolledBack { .. } => (IndexerExit::Rejected, "rolled_back"),
             Self::Output(error) => {
                 // `| head` closes the pipe after the lines it needs.
                 if error.kind() != io::ErrorKind::BrokenPipe {

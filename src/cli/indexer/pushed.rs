@@ -63,7 +63,7 @@ pub(super) fn activate(
     let before = read.pointer.as_ref().map(|pointer| pointer.release);
     let is_rollback = before.is_some_and(|before| version < before);
     if !is_forced && !is_rollback {
-        releases.check_rows(releases.open(version)?.catalog.snapshot())?;
+        releases.check_rows(releases.open(version)?.catalog.snapshot(), &[])?;
     }
     let pointer = remote.point(releases, read, pushed, announcement, now)?;
     style.write(&json!({ "ok": true, "current": pointer, "before": before }), |out| {

@@ -38,6 +38,8 @@ pub struct MetaValues {
     pub license: Option<String>,
     /// Day of a release whose version nobody has set.
     pub today: Option<Date>,
+    /// Version and date of `snapshot.toml` do not count: the next release of the day is published from the same folder.
+    pub is_next: bool,
 }
 
 impl MetaValues {
@@ -80,6 +82,9 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticRep
         diagnostics.error(line, None, format!("is not TOML: {}", error.message()));
     });
     let mut table = parsed.ok()?;
+    if given.is_next {
+        table.retain(|key, _| !matches!(&key[..], "version" | "released_on"));
+    }
     table.extend(given.entries().map(|(key, value)| (key.to_owned(), toml::Value::String(value))));
     for key in table.keys().filter(|key| !KEYS.contains(&key.as_str())) {
         diagnostics.warning(line_of(&text, key), None, format!("unknown key {}", quoted(key)));

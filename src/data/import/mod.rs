@@ -11,6 +11,7 @@ pub mod csv_table;
 pub mod csv_writer;
 pub(crate) mod date_precision;
 pub mod diagnostics;
+mod further_reviews;
 pub mod gone;
 pub mod identifiers;
 pub mod key_map;
@@ -40,6 +41,7 @@ use crate::import::rows::{DatasetFirm, DatasetPerson, DatasetReview, DatasetRoun
 use crate::import::suspicions::{Settled, SettledLine};
 use crate::import::text_store::TextStore;
 use crate::{DiagnosticReport, Progress};
+pub use further_reviews::FurtherReviews;
 
 /// File, columns and required columns of each table, in the order of [`crate::Table::ALL`]. One file is enough.
 pub(crate) const TABLES: [(&str, &str, &str); 6] = [
@@ -82,11 +84,13 @@ pub struct DatasetInput<'a> {
     pub meta: MetaValues,
     /// An empty file for descriptions and reviews until they are written; without it they stay in memory.
     pub scratch: Option<File>,
+    /// Reviews from elsewhere than the folder.
+    pub reviews: Option<FurtherReviews<'a>>,
 }
 
 impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for DatasetInput<'a> {
     fn from(folder: &'a P) -> Self {
-        Self { folder: folder.as_ref(), meta: MetaValues::default(), scratch: None }
+        Self { folder: folder.as_ref(), meta: MetaValues::default(), scratch: None, reviews: None }
     }
 }
 
@@ -108,7 +112,7 @@ pub struct Dataset {
 
 /// Reads and checks a dataset. `None` if there are errors; the report always has all problems.
 pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> (Option<Dataset>, DiagnosticReport) {
-    let DatasetInput { folder, meta, scratch } = input.into();
+    let DatasetInput { folder, meta, scratch, reviews: further_reviews } = input.into();
     let mut report = DiagnosticReport::default();
     if !folder.is_dir() {
         let name = folder.display().to_string();
@@ -132,13 +136,20 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     let startups = files.read(|row| Some(DatasetStartup::read(row, &mut texts, &sectors, released_on)));
     let rounds = files.read(|row| DatasetRound::read(row, &startups, &firms, released_on));
     let people = files.read(|row| DatasetPerson::read(row, &startups, &firms));
-    let reviews = files.read(|row| DatasetReview::read(row, &mut texts, &firms, released_on)).rows;
-    texts.finish();
+    let reviews = files.read(|row| {
+        let firm = firms.reference(row, "firm");
+        DatasetReview::read(row, &mut texts, firm, released_on)
+    });
     let records = Referable { firms: &firms, startups: &startups, people: &people, rounds: &rounds };
     let aliases = aliases::read(&mut files, &records);
     let identifiers = identifiers::read(&mut files, &records);
     let redirects = redirects::read(&mut files, &records);
     let gone = gone::read(&mut files, &records, &redirects);
+    let reviews = match further_reviews {
+        Some(further) => further.add_to(reviews.rows, &mut files, &mut texts, &firms, &redirects, released_on),
+        None => reviews.rows,
+    };
+    texts.finish();
     let provenance = provenance::read(&mut files, &records);
     let settled = Settled::new(files.read(SettledLine::read).rows);
     let Some((meta, is_version_free)) = meta.filter(|_| !report.has_errors()) else { return (None, report) };

@@ -286,10 +286,10 @@ impl DatasetReview {
     pub(crate) fn read(
         row: &mut CsvRow<'_, '_>,
         texts: &mut TextStore,
-        firms: &CsvTable<DatasetFirm>,
+        firm: Option<u32>,
         released_on: Option<Date>,
     ) -> Option<Self> {
-        let (id, firm, stage) = (row.id("id"), firms.reference(row, "firm"), row.word("stage"));
+        let (id, stage) = (row.id("id"), row.word("stage"));
         let rating = row.required("rating", CsvRow::rating);
         let content = ReviewContent {
             stage,

@@ -9,6 +9,7 @@ mod mutated_files;
 mod program;
 mod real_data;
 mod resolve;
+mod stored_reviews;
 mod suppressed;
 mod weekly;
 mod wrong_turns;

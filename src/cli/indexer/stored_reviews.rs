@@ -1,0 +1,150 @@
+//! `indexer build --reviews PLACE`: the approved reviews of accounts are part of the release.
+
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::Duration;
+
+use clap::Args;
+use tempfile::TempDir;
+use time::OffsetDateTime;
+
+use crate::app::settings::StoreSettings;
+use crate::cli::indexer::build::BuildArgs;
+use crate::cli::indexer::{CommandError, CommandResult, Style};
+use crate::cli::reviews;
+use ::import::sources::SourceError;
+use auth::{Store, StoreError, StoreUrl, has_database};
+use data::SnapshotVersion;
+use data::import::FurtherReviews;
+use data::import::csv_table::TableRow as _;
+use data::import::rows::DatasetReview;
+use release::ReleaseStore;
+use release::remote::RemoteStore;
+
+/// Interval between looks at the store and at a folder of releases.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// The same of an object store, whose requests cost money; also the shortest time between two releases, so that approvals in a
+/// row make one.
+const LONG_INTERVAL: Duration = Duration::from_secs(10);
+/// The longest interval after failures, each of which doubles it.
+const MAX_INTERVAL: Duration = Duration::from_secs(60);
+
+#[derive(Args)]
+pub(super) struct ReviewArgs {
+    /// Publish the approved reviews of accounts, too, as the next release of today: the folder of `venturedex serve --data`, or
+    /// the address of its --store, postgres://…
+    #[arg(long, value_name = "PLACE", conflicts_with_all = ["release", "released_on"])]
+    reviews: Option<String>,
+    /// File whose only line is the password of that database
+    #[arg(long, value_name = "FILE", env = "VENTUREDEX_STORE_PASSWORD_FILE", requires = "reviews")]
+    store_password_file: Option<PathBuf>,
+    /// Keep running, and publish again within seconds when approved reviews have changed, or somebody has published a release
+    /// without them
+    #[arg(long, requires = "reviews")]
+    pub(super) follow: bool,
+}
+
+impl ReviewArgs {
+    pub(super) fn open(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
+        let Some(place) = &self.reviews else { return Ok(None) };
+        let is_url = place.contains("://");
+        let url = is_url.then(|| place.parse::<StoreUrl>().unwrap_or_else(|never| match never {}));
+        let settings =
+            StoreSettings { store: url, store_password_file: self.store_password_file.clone(), store_connections: 1 };
+        let data = PathBuf::from(place);
+        if !is_url && !has_database(&data) {
+            let reason = "no server has kept accounts here; name the folder of `venturedex serve --data`, or the address of --store";
+            return Err(StoreError::Unusable { place: format!("--reviews {place}"), reason: reason.to_owned() });
+        }
+        settings.open(&data).map(Some)
+    }
+}
+
+/// The reviews of a store at one time, in a temporary folder.
+pub(super) struct ExportedReviews {
+    folder: TempDir,
+    /// Ids of reviews that were public and no longer are.
+    pub(super) withdrawn: Vec<String>,
+    /// The last change that is certainly included.
+    change: i64,
+}
+
+impl ExportedReviews {
+    pub(super) fn read(store: &dyn Store) -> Result<Self, CommandError> {
+        let public = store.public_reviews()?;
+        let io = |error| SourceError::io(&std::env::temp_dir(), error);
+        let folder = tempfile::tempdir().map_err(io)?;
+        let withdrawn = reviews::write(folder.path(), &public.reviews).map_err(io)?;
+        Ok(Self { folder, withdrawn, change: public.change })
+    }
+
+    pub(super) fn file(&self) -> PathBuf {
+        self.folder.path().join(DatasetReview::FILE)
+    }
+
+    pub(super) fn input<'r>(&'r self, file: &'r PathBuf) -> FurtherReviews<'r> {
+        FurtherReviews { file, name: "reviews of accounts", withdrawn: &self.withdrawn }
+    }
+}
+
+/// What a follower has published.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Followed {
+    change: i64,
+    current: Option<SnapshotVersion>,
+}
+
+/// Publishes the reviews of the store whenever they have changed, until the process ends.
+///
+/// Several may run at a time: of one index only one builds, and in an object store only one replaces a release by the next; the
+/// others then find that what they build is published. A process that is killed has published the whole or nothing.
+pub(super) fn follow(build: &BuildArgs, store: &dyn Store, style: &Style) -> CommandResult {
+    let releases = build.index.releases();
+    let remote = build.index.remote(None)?;
+    let interval = if remote.is_some() { LONG_INTERVAL } else { INTERVAL };
+    let mut followed = None;
+    // An operator who has activated an earlier release decides when to go on.
+    let mut latest = releases.versions()?.into_iter().next().filter(|_| remote.is_none());
+    let mut failures = 0_u32;
+    loop {
+        let result = publish_changes(build, store, &releases, remote.as_ref(), &mut followed, &mut latest, style);
+        failures = if result.is_ok() { 0 } else { failures + 1 };
+        let pause = match result {
+            Ok(false) => interval,
+            Ok(true) => LONG_INTERVAL,
+            Err(error) => {
+                error.print(style);
+                (INTERVAL * 2_u32.saturating_pow(failures)).min(MAX_INTERVAL)
+            }
+        };
+        sleep(pause);
+    }
+}
+
+/// Builds a release if the reviews or the current release have changed.
+fn publish_changes(
+    build: &BuildArgs,
+    store: &dyn Store,
+    releases: &ReleaseStore,
+    remote: Option<&RemoteStore>,
+    followed: &mut Option<Followed>,
+    latest: &mut Option<SnapshotVersion>,
+    style: &Style,
+) -> Result<bool, CommandError> {
+    let current = match remote {
+        Some(remote) => remote.sync(releases, false)?.pointer.map(|pointer| pointer.release),
+        None => releases.current()?,
+    };
+    if *followed == Some(Followed { change: store.review_change()?, current }) {
+        return Ok(false);
+    }
+    if let Some((current, latest)) = current.zip(*latest).filter(|(current, latest)| current < latest) {
+        return Err(CommandError::RolledBack { current, latest });
+    }
+    let exported = ExportedReviews::read(store)?;
+    build.build(Some(&exported), OffsetDateTime::now_utc(), style)?;
+    let current = releases.current()?;
+    *latest = current.max(*latest);
+    *followed = Some(Followed { change: exported.change, current });
+    Ok(true)
+}
