@@ -52,5 +52,6 @@ pub use schema::{Facet, Metric, Table};
 pub use snapshot::{Counts, Direction, Snapshot};
 pub use version::SnapshotVersion;
 pub use vocabulary::{
-    CountrySource, FirmKind, LookUpStatus, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus,
+    CountrySource, FirmKind, LookUpStatus, OrganizationKind, ReviewProof, ReviewStatus, ReviewerRole, Role, Stage,
+    StartupStatus,
 };

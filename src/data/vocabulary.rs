@@ -52,6 +52,8 @@ pub fn values_of(name: &str) -> Option<Vec<&'static str>> {
         "OrganizationKind" => OrganizationKind::names(),
         "CountrySource" => CountrySource::names(),
         "ReviewStatus" => ReviewStatus::names(),
+        "ReviewerRole" => ReviewerRole::names(),
+        "ReviewProof" => ReviewProof::names(),
         "ScoreStatus" => vec!["published", "insufficient_reviews"],
         "ScoreComponentName" => DIMENSIONS.iter().chain([&GHOSTING]).map(|(name, _)| *name).collect(),
         "IdentifierStrength" => Strength::names(),
@@ -236,6 +238,26 @@ vocabulary! {
         Approved = "approved",
         /// Never served.
         Rejected = "rejected",
+    }
+}
+
+vocabulary! {
+    /// What the author of a review is in their company.
+    ReviewerRole, "reviewer's role", {
+        Founder = "founder",
+        Executive = "executive",
+        Other = "other",
+    }, |text: &str| matches!(text, "co-founder" | "cofounder").then_some(ReviewerRole::Founder)
+}
+
+vocabulary! {
+    /// What shows that the author of a review had to do with the firm.
+    ReviewProof, "proof", {
+        None = "none",
+        /// The author's e-mail address is at the domain of a startup in the data.
+        Email = "email",
+        /// The operator saw a round or a pitch confirmed.
+        Confirmed = "confirmed",
     }
 }
 

@@ -132,7 +132,8 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     let startups = files.read(|row| Some(DatasetStartup::read(row, &mut texts, &sectors, released_on)));
     let rounds = files.read(|row| DatasetRound::read(row, &startups, &firms, released_on));
     let people = files.read(|row| DatasetPerson::read(row, &startups, &firms));
-    let reviews = files.read(|row| DatasetReview::read(row, &mut texts, &firms, released_on)).rows;
+    let mut reviews = files.read(|row| DatasetReview::read(row, &mut texts, &firms, released_on)).rows;
+    DatasetReview::publish_days(&mut reviews, firms.rows.len());
     texts.finish();
     let records = Referable { firms: &firms, startups: &startups, people: &people, rounds: &rounds };
     let aliases = aliases::read(&mut files, &records);
