@@ -403,7 +403,7 @@ impl Compiled {
         columns.single_facet(Facet::Firm, self.dataset.firms.len(), |row| {
             Some(self.orders.new_row(Table::Firms, reviews[row].firm))
         })?;
-        columns.word_facet(Facet::Status, |row| Some(reviews[row].status))?;
+        columns.word_facet(Facet::Status, |row| reviews[row].listed_status())?;
         columns.word_facet(Facet::Stage, |row| content(row)?.stage)?;
         columns.single_facet(Facet::Ghosted, 2, |row| content(row)?.ghosted.map(u32::from))?;
         columns.single_facet(Facet::Rating, 6, |row| Some(u32::from(content(row)?.rating)))

@@ -138,7 +138,7 @@ impl PartialDate {
     }
 
     /// The month of the date; the year if no more is known.
-    pub(crate) fn month(self) -> Self {
+    pub fn month(self) -> Self {
         Self::at(self.first_day, self.precision.min(Precision::Month))
     }
 
@@ -152,6 +152,10 @@ impl PartialDate {
 
     pub fn is_day(self) -> bool {
         self.precision == Precision::Day
+    }
+
+    pub fn is_month(self) -> bool {
+        self.precision == Precision::Month
     }
 
     /// The quarter of the year, 1–4; `None` if only the year is known.

@@ -317,8 +317,18 @@ model! {
         pub title: Option<S>,
         /// The text; `null` until the review is approved.
         pub body: Option<S>,
-        /// The date it was written; only the month until the review is approved.
+        /// The date it was written; only the month until the review is approved and its firm has five approved reviews.
         pub created_on: PartialDate,
+        /// What the author is in their company.
+        pub role: Option<S> [one_of("ReviewerRole")],
+        /// The month of the author's contact with the firm.
+        pub contact_month: Option<PartialDate>,
+        /// What shows that the author had to do with the firm.
+        pub proof: Option<S> [one_of("ReviewProof")],
+        /// The firm's public answer.
+        pub reply: Option<S>,
+        /// The date of the answer; only the month as long as `created_on` is one.
+        pub replied_on: Option<PartialDate>,
         pub first_seen: Option<S> [first_seen],
         pub changed_in: Option<S> [changed_in],
     }

@@ -52,6 +52,8 @@ pub fn values_of(name: &str) -> Option<Vec<&'static str>> {
         "OrganizationKind" => OrganizationKind::names(),
         "CountrySource" => CountrySource::names(),
         "ReviewStatus" => ReviewStatus::names(),
+        "ReviewerRole" => ReviewerRole::names(),
+        "ReviewProof" => ReviewProof::names(),
         "ScoreStatus" => vec!["published", "insufficient_reviews"],
         "ScoreComponentName" => DIMENSIONS.iter().chain([&GHOSTING]).map(|(name, _)| *name).collect(),
         "IdentifierStrength" => Strength::names(),

@@ -18,8 +18,22 @@ const MIN_SCORE: f32 = 0.88;
 const MIN_LEAD: f32 = 0.05;
 
 const CANDIDATE_FIELDS: [&str; 6] = ["slug", "name", "kind", "country", "health_score", "portfolio_count"];
-const REVIEW_FIELDS: [&str; 9] =
-    ["stage", "rating", "responsiveness", "fairness", "value_add", "ghosted", "title", "body", "created_on"];
+const REVIEW_FIELDS: [&str; 14] = [
+    "stage",
+    "rating",
+    "responsiveness",
+    "fairness",
+    "value_add",
+    "ghosted",
+    "title",
+    "body",
+    "created_on",
+    "role",
+    "contact_month",
+    "proof",
+    "reply",
+    "replied_on",
+];
 const PORTFOLIO_FIELDS: [&str; 7] = ["slug", "name", "status", "stage", "sectors", "country", "total_raised_usd"];
 const JOINED_FIELDS: [&str; 4] = ["stage", "amount_usd", "suspect", "announced_on"];
 const PERSON_FIELDS: [&str; 3] = ["slug", "name", "title"];
@@ -177,7 +191,7 @@ impl ToolRelease {
             paths.push("profile.description");
         }
         if !reviews.is_empty() {
-            paths.extend(["reviews.title", "reviews.body"]);
+            paths.extend(["reviews.title", "reviews.body", "reviews.reply"]);
         }
         let rated = |rating: u32| self.catalog.approved_reviews_with(firm, AnyOf(Facet::Rating, vec![rating]));
         let ratings: Vec<String> = (1..=5).rev().map(|rating| format!("\"{rating}\":{}", rated(rating))).collect();

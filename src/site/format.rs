@@ -6,7 +6,7 @@ use data::model::Review;
 pub(crate) use data::number::{counted, grouped as number};
 use data::vocabulary::Vocabulary;
 pub(crate) use data::vocabulary::{capitalized, word};
-use data::{Country, Date, PartialDate, Stage, identifier};
+use data::{Country, Date, PartialDate, ReviewProof, ReviewerRole, Stage, identifier};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -142,6 +142,23 @@ pub(crate) fn ratings(review: &Review) -> String {
         [("Responsiveness", review.responsiveness), ("Fairness", review.fairness), ("Value added", review.value_add)];
     let rated = all.into_iter().filter_map(|(label, value)| Some(format!("{label} {} of 5", value?)));
     rated.collect::<Vec<_>>().join(" · ")
+}
+
+/// What is known of the author of a review: role, month of contact and proof; empty if nothing is.
+pub(crate) fn reviewer(review: &Review) -> String {
+    let role = review.role.as_ref().and_then(|role| match ReviewerRole::read(role)? {
+        ReviewerRole::Founder => Some("Founder".to_owned()),
+        ReviewerRole::Executive => Some("Executive".to_owned()),
+        ReviewerRole::Other => None,
+    });
+    let contact = review.contact_month.map(|month| format!("contact in {}", month.month_in_words()));
+    let proof = review.proof.as_ref().and_then(|proof| ReviewProof::read(proof)).map(|proof| match proof {
+        ReviewProof::None => "not verified",
+        ReviewProof::Email => "verified by an e-mail address at a startup of the data",
+        ReviewProof::Confirmed => "round or pitch confirmed by the operator",
+    });
+    let known = [role, contact, proof.map(str::to_owned)].into_iter().flatten();
+    capitalized(&known.collect::<Vec<_>>().join(" · "))
 }
 
 /// Replaces the backquotes of a message by “ and ”.

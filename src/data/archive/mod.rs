@@ -38,7 +38,7 @@ use crate::read_at::read_exact_at;
 #[cfg(target_endian = "big")]
 compile_error!("the archive is little-endian and its columns are used in place");
 
-pub const FORMAT: u32 = 11;
+pub const FORMAT: u32 = 12;
 
 const ALIGN: usize = 64;
 const HEAD: [u8; 8] = *b"VDXTABLE";

@@ -38,8 +38,10 @@ impl RecordBuffer {
             Table::People => person(dataset, &dataset.people[row]).visit(self),
             Table::Reviews => {
                 let of = &dataset.reviews[row];
-                let [title, body] = of.published().map_or([None; 2], |content| [content.title, content.body]).map(text);
-                review(dataset, of, title?.as_deref(), body?.as_deref()).visit(self);
+                let texts = of.published().map_or([None; 3], |content| [content.title, content.body, content.reply]);
+                let [title, body, reply] = texts.map(text);
+                let (title, body, reply) = (title?, body?, reply?);
+                review(dataset, of, [&title, &body, &reply].map(Option::as_deref)).visit(self);
             }
             Table::Sectors => {
                 derived.sector(dataset, row, text(dataset.sectors[row].description)?.as_deref()).visit(self)
@@ -180,14 +182,14 @@ fn person<'a>(dataset: &'a Dataset, person: &'a rows::DatasetPerson) -> Person<&
 fn review<'a>(
     dataset: &'a Dataset,
     review: &'a rows::DatasetReview,
-    title: Option<&'a str>,
-    body: Option<&'a str>,
+    [title, body, reply]: [Option<&'a str>; 3],
 ) -> Review<&'a str> {
     let content = review.published();
+    let status = review.listed_status().expect("reviews without a public status are left out");
     Review {
         id: &review.id,
         vc: reference(dataset, Table::Firms, review.firm),
-        status: review.status.name(),
+        status: status.name(),
         stage: content.and_then(|content| content.stage).map(Vocabulary::name),
         rating: content.map(|content| content.rating),
         responsiveness: content.and_then(|content| content.responsiveness),
@@ -197,6 +199,11 @@ fn review<'a>(
         title,
         body,
         created_on: review.published_on(),
+        role: content.and_then(|content| content.role).map(Vocabulary::name),
+        contact_month: content.and_then(|content| content.contact_month),
+        proof: content.and_then(|content| content.proof).map(Vocabulary::name),
+        reply,
+        replied_on: review.published_reply_on(),
         first_seen: None,
         changed_in: None,
     }

@@ -1,14 +1,14 @@
-//! The default order of each table. Rejected reviews are left out.
+//! The default order of each table. Rejected and disputed reviews are left out.
 
 use std::cmp::Reverse;
 use std::ops::Index;
 
+use crate::Table;
 use crate::derive::Derived;
 use crate::derive::record::reference;
 use crate::derive::sort_order::{Permutation, sort_prefix};
 use crate::fold::fold;
 use crate::import::Dataset;
-use crate::{ReviewStatus, Table};
 
 pub(crate) struct RowOrders([Permutation; 6]);
 
@@ -37,10 +37,10 @@ impl RowOrders {
                     Permutation::by(names.len(), |row| sort_prefix(name(row).0), |a, b| name(a).cmp(&name(b)))
                 }
                 Table::Reviews => {
-                    let is_rejected = |row: usize| dataset.reviews[row].status == ReviewStatus::Rejected;
-                    let key = |row: usize| (is_rejected(row), Reverse(dataset.reviews[row].published_on()));
+                    let is_unlisted = |row: usize| dataset.reviews[row].listed_status().is_none();
+                    let key = |row: usize| (is_unlisted(row), Reverse(dataset.reviews[row].published_on()));
                     let mut order = Permutation::by_key(dataset.reviews.len(), key, slug);
-                    order.old.retain(|row| !is_rejected(*row as usize));
+                    order.old.retain(|row| !is_unlisted(*row as usize));
                     order
                 }
                 Table::Sectors => {

@@ -239,6 +239,17 @@ mod tests {
     }
 
     fn review(id: u32, firm: u32, rating: u8, ghosted: Option<bool>, created_on: &str) -> DatasetReview {
+        review_with(ReviewStatus::Approved, id, firm, rating, ghosted, created_on)
+    }
+
+    fn review_with(
+        status: ReviewStatus,
+        id: u32,
+        firm: u32,
+        rating: u8,
+        ghosted: Option<bool>,
+        created_on: &str,
+    ) -> DatasetReview {
         let content = ReviewContent {
             stage: None,
             rating,
@@ -248,8 +259,13 @@ mod tests {
             ghosted,
             title: None,
             body: None,
+            role: None,
+            contact_month: None,
+            proof: None,
+            reply: None,
+            replied_on: None,
         };
-        DatasetReview::new(format!("r{id:03}"), firm, ReviewStatus::Approved, created_on.parse().unwrap(), content)
+        DatasetReview::new(format!("r{id:03}"), firm, status, created_on.parse().unwrap(), content)
     }
 
     fn dataset(firms: &[&str], reviews: Vec<DatasetReview>) -> Dataset {
@@ -332,10 +348,8 @@ mod tests {
 
     #[test]
     fn only_approved_reviews_count() {
-        let mut pending = review(1, 0, 1, Some(true), "2026-11-20");
-        pending.status = ReviewStatus::Pending;
-        let mut rejected = review(2, 0, 1, Some(true), "2026-11-20");
-        rejected.status = ReviewStatus::Rejected;
+        let pending = review_with(ReviewStatus::Pending, 1, 0, 1, Some(true), "2026-11-20");
+        let rejected = review_with(ReviewStatus::Rejected, 2, 0, 1, Some(true), "2026-11-20");
         let assessed = &assess(&dataset(&["a"], vec![pending, rejected])).0[0];
         assert_eq!(assessed.score.review_count, 0);
     }

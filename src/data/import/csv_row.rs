@@ -31,6 +31,9 @@ pub const MAX_TEXT: usize = 20_000;
 
 pub const MAX_VALUES: usize = 1_000;
 
+/// The rule of [`is_keyed_hash`], as an error.
+pub const NOT_KEYED_HASH: &str = "is not a keyed hash: 16 to 200 of A-Z, a-z, 0-9, `-`, `_`, `+`, `/` and `=`";
+
 const EMPTY: &str = "is empty; every row needs a value";
 
 #[derive(Default)]
@@ -282,6 +285,24 @@ impl CsvRow<'_, '_> {
         self.read(column, read, "is neither `true` nor `false`")
     }
 
+    pub(crate) fn month(&mut self, column: &'static str) -> Option<PartialDate> {
+        let read = |text: &str| text.parse().ok().filter(|date: &PartialDate| date.is_month());
+        self.read(column, read, "is not a month of the form YYYY-MM, such as 2026-06")
+    }
+
+    /// A hash in place of an account. A message never has the value, which may be a name or an address by mistake.
+    pub(crate) fn keyed_hash(&mut self, column: &'static str) -> Option<Arc<str>> {
+        let text = self.field(column).to_owned();
+        if text.is_empty() {
+            return None;
+        }
+        if !is_keyed_hash(&text) {
+            self.error(column, NOT_KEYED_HASH.into());
+            return None;
+        }
+        Some(self.index.share(&text))
+    }
+
     /// A date; the month or year if no more is known.
     pub fn date(&mut self, column: &'static str) -> Option<PartialDate> {
         let rule = "is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026";
@@ -302,6 +323,12 @@ fn not_in_vocabulary<V: Vocabulary>(text: &str) -> String {
 fn parse_uint<N: FromStr + PartialOrd>(text: &str, range: RangeInclusive<N>) -> Option<N> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| is_plain && range.contains(number))
+}
+
+/// True for a text that may be a keyed hash: at least 64 bits in hexadecimal digits, and no e-mail address.
+pub fn is_keyed_hash(text: &str) -> bool {
+    let is_of_hash = |byte: u8| byte.is_ascii_alphanumeric() || b"-_+/=".contains(&byte);
+    (16..=MAX_LINE).contains(&text.len()) && text.bytes().all(is_of_hash)
 }
 
 /// `[a-z0-9]+(-[a-z0-9]+)*`

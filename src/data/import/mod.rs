@@ -145,10 +145,11 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     let identifiers = identifiers::read(&mut files, &records);
     let redirects = redirects::read(&mut files, &records);
     let gone = gone::read(&mut files, &records, &redirects);
-    let reviews = match further_reviews {
+    let mut reviews = match further_reviews {
         Some(further) => further.add_to(reviews.rows, &mut files, &mut texts, &firms, &redirects, released_on),
         None => reviews.rows,
     };
+    DatasetReview::publish_days(&mut reviews, firms.rows.len());
     texts.finish();
     let provenance = provenance::read(&mut files, &records);
     let settled = Settled::new(files.read(SettledLine::read).rows);

@@ -10,7 +10,10 @@ use crate::import::csv_row::CsvRow;
 use crate::import::csv_table::{CsvTable, TableRow};
 use crate::import::identifiers::NormalIdentifier;
 use crate::import::text_store::{StoredText, TextStore};
-use crate::{Country, Date, FirmKind, OrganizationKind, PartialDate, ReviewStatus, Stage, StartupStatus, Table};
+use crate::{
+    Country, Date, FirmKind, OrganizationKind, PartialDate, ReviewProof, ReviewStatus, ReviewerRole, Stage,
+    StartupStatus, Table,
+};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatasetSector {
@@ -250,14 +253,34 @@ impl DatasetPerson {
     }
 }
 
+/// Number of published reviews of a firm from which on they have their days: with the month alone, nobody tells which of
+/// a few founders wrote one.
+pub const DAYS_FROM: u32 = 5;
+
 /// A review. Its content and date are private: a release has them only for approved reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatasetReview {
     pub id: String,
     pub firm: u32,
-    pub status: ReviewStatus,
+    status: ReviewStatus,
+    /// True if the firm objects and nobody has decided yet.
+    is_disputed: bool,
     created_on: PartialDate,
+    /// True if a release has the month of its dates only, see [`DAYS_FROM`].
+    is_month_only: bool,
     content: ReviewContent,
+    pub(crate) author: ReviewAuthor,
+    /// True if a person looked at what makes the review suspicious, and lets it count.
+    pub(crate) is_cleared: bool,
+}
+
+/// What is known of the author of a review. Only the rules of counting read it; no release has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ReviewAuthor {
+    /// Keyed hash of the account.
+    pub key: Option<Arc<str>>,
+    /// Date on which the account was created.
+    pub since: Option<PartialDate>,
 }
 
 /// The part of a review that its author answers for.
@@ -272,13 +295,18 @@ pub(crate) struct ReviewContent {
     pub ghosted: Option<bool>,
     pub title: Option<StoredText>,
     pub body: Option<StoredText>,
+    pub role: Option<ReviewerRole>,
+    pub contact_month: Option<PartialDate>,
+    pub proof: Option<ReviewProof>,
+    pub reply: Option<StoredText>,
+    pub replied_on: Option<PartialDate>,
 }
 
 impl TableRow for DatasetReview {
     const NOUN: &'static str = Table::Reviews.noun();
     const FILE: &'static str = "reviews.csv";
-    const HEADER: &'static str =
-        "id,firm,stage,rating,responsiveness,fairness,value_add,ghosted,title,body,status,created_on";
+    const HEADER: &'static str = "id,firm,stage,rating,responsiveness,fairness,value_add,ghosted,title,body,status,created_on,\
+                                  role,contact_month,proof,author,author_since,reply,replied_on,disputed_on,cleared";
     const REQUIRED: &'static str = "id,firm,rating,status,created_on";
 }
 
@@ -301,24 +329,71 @@ impl DatasetReview {
             ghosted: row.truth("ghosted"),
             title: row.phrase("title").and_then(|title| texts.add(&title)),
             body: row.stored_text("body", texts),
+            role: row.word("role"),
+            contact_month: row.month("contact_month"),
+            proof: row.word("proof"),
+            reply: row.stored_text("reply", texts),
+            replied_on: past_date(row, "replied_on", released_on),
         };
         let status = row.required("status", CsvRow::word);
         let created_on = row.required("created_on", |row, column| past_date(row, column, released_on));
-        rating?;
-        Some(Self { id, firm: firm?, status: status?, created_on: created_on?, content })
-    }
-
-    /// The content for a release: `None` until the review is approved.
-    pub(crate) fn published(&self) -> Option<&ReviewContent> {
-        (self.status == ReviewStatus::Approved).then_some(&self.content)
-    }
-
-    /// The date for a release: only the month until the review is approved.
-    pub(crate) fn published_on(&self) -> PartialDate {
-        match self.status {
-            ReviewStatus::Approved => self.created_on,
-            _ => self.created_on.month(),
+        let author = ReviewAuthor { key: row.keyed_hash("author"), since: row.date("author_since") };
+        let disputed_on = past_date(row, "disputed_on", released_on);
+        let is_cleared = row.truth("cleared").unwrap_or(false);
+        if let Some(created_on) = created_on {
+            for (column, date) in [("contact_month", content.contact_month), ("author_since", author.since)] {
+                if let Some(date) = date.filter(|date| date.first_day() > created_on.last_day()) {
+                    row.warning(column, format!("{date} is after created_on, {created_on}"));
+                }
+            }
+            for (column, date) in [("replied_on", content.replied_on), ("disputed_on", disputed_on)] {
+                if let Some(date) = date.filter(|date| date.last_day() < created_on.first_day()) {
+                    row.warning(column, format!("{date} is before created_on, {created_on}"));
+                }
+            }
         }
+        if content.replied_on.is_some() && content.reply.is_none() {
+            row.warning("replied_on", "is the date of a reply, and `reply` is empty".into());
+        }
+        rating?;
+        let (is_disputed, is_month_only) = (disputed_on.is_some(), true);
+        let (firm, status, created_on) = (firm?, status?, created_on?);
+        Some(Self { id, firm, status, is_disputed, created_on, is_month_only, content, author, is_cleared })
+    }
+
+    /// Gives the published reviews of each firm their days, if there are [`DAYS_FROM`] of them.
+    pub(crate) fn publish_days(reviews: &mut [Self], firms: usize) {
+        let mut counts = vec![0_u32; firms];
+        for review in reviews.iter().filter(|review| review.published().is_some()) {
+            counts[review.firm as usize] += 1;
+        }
+        for review in reviews {
+            review.is_month_only = review.published().is_none() || counts[review.firm as usize] < DAYS_FROM;
+        }
+    }
+
+    /// The status in a release; `None` if it has nothing of the review, which is rejected or disputed.
+    pub(crate) fn listed_status(&self) -> Option<ReviewStatus> {
+        (self.status != ReviewStatus::Rejected && !self.is_disputed).then_some(self.status)
+    }
+
+    /// The content for a release: `None` unless the review is approved and nobody disputes it.
+    pub(crate) fn published(&self) -> Option<&ReviewContent> {
+        (self.listed_status() == Some(ReviewStatus::Approved)).then_some(&self.content)
+    }
+
+    /// The date for a release.
+    pub(crate) fn published_on(&self) -> PartialDate {
+        self.published_date(self.created_on)
+    }
+
+    /// The date of the firm's answer for a release.
+    pub(crate) fn published_reply_on(&self) -> Option<PartialDate> {
+        Some(self.published_date(self.published()?.replied_on?))
+    }
+
+    fn published_date(&self, date: PartialDate) -> PartialDate {
+        if self.is_month_only { date.month() } else { date }
     }
 
     /// The content and the date of any review, for checks that only the operator sees.
@@ -339,7 +414,9 @@ mod tests {
             created_on: PartialDate,
             content: ReviewContent,
         ) -> Self {
-            Self { id, firm, status, created_on, content }
+            let (is_disputed, author, is_cleared) = (false, ReviewAuthor::default(), false);
+            let is_month_only = status != ReviewStatus::Approved;
+            Self { id, firm, status, is_disputed, created_on, is_month_only, content, author, is_cleared }
         }
     }
 }

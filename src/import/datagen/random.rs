@@ -30,6 +30,7 @@ pub(crate) enum RandomStream {
     ReviewCount,
     Syndicate,
     Quality,
+    ReviewContext,
 }
 
 pub(crate) struct Random(u64);

@@ -15,7 +15,7 @@ use crate::datagen::random::{Random, RandomStream, Share};
 use data::import::csv_writer::TableWriter;
 use data::import::rows;
 use data::vocabulary::{Vocabulary, capitalized};
-use data::{Date, FirmKind, ReviewStatus, Stage};
+use data::{Date, FirmKind, PartialDate, ReviewProof, ReviewStatus, ReviewerRole, Stage};
 
 /// Reviews of each firm: none for one in six, 1 to 5 for one in four. The rest is divided among the others, heavy-tailed.
 fn review_counts(config: &GenConfig, firms: &[InventedFirm]) -> Vec<u32> {
@@ -62,7 +62,7 @@ pub(super) fn write(config: &GenConfig, to: &Path, firms: &[InventedFirm]) -> io
     table.finish()
 }
 
-fn fields(config: &GenConfig, id: u64, firm: &InventedFirm, quality: FirmQuality) -> [String; 12] {
+fn fields(config: &GenConfig, id: u64, firm: &InventedFirm, quality: FirmQuality) -> [String; 21] {
     let random = &mut Random::new(config.seed, RandomStream::Review, id);
     let experience = quality.experience(random);
     let status = [ReviewStatus::Approved, ReviewStatus::Pending, ReviewStatus::Rejected][random.weighted(&[82, 10, 8])];
@@ -77,6 +77,8 @@ fn fields(config: &GenConfig, id: u64, firm: &InventedFirm, quality: FirmQuality
     let facts = ReviewFacts { experience, stage, kind: firm.kind, language, rejected };
     let title = if random.chance(930) { title(random, &facts) } else { String::new() };
     let body = if random.chance(960) { body(random, &facts) } else { String::new() };
+    let ReviewContext { role, contact_month, proof, author, author_since, reply, replied_on } =
+        ReviewContext::draw(config, id, created_on, &facts);
     [
         format!("rv-{id:07}"),
         firm.slug.clone(),
@@ -90,7 +92,52 @@ fn fields(config: &GenConfig, id: u64, firm: &InventedFirm, quality: FirmQuality
         body,
         status.to_string(),
         created_on.to_string(),
+        role,
+        contact_month,
+        proof,
+        author,
+        author_since,
+        reply,
+        replied_on,
+        String::new(),
+        String::new(),
     ]
+}
+
+/// The columns about the author and the firm's answer.
+struct ReviewContext {
+    role: String,
+    contact_month: String,
+    proof: String,
+    author: String,
+    author_since: String,
+    reply: String,
+    replied_on: String,
+}
+
+impl ReviewContext {
+    fn draw(config: &GenConfig, id: u64, created_on: Date, facts: &ReviewFacts) -> Self {
+        let random = &mut Random::new(config.seed, RandomStream::ReviewContext, id);
+        let day = |days: i32| Date::from_days(created_on.days() + days);
+        let role = [ReviewerRole::Founder, ReviewerRole::Executive, ReviewerRole::Other][random.weighted(&[80, 14, 6])];
+        let proof = [ReviewProof::None, ReviewProof::Email, ReviewProof::Confirmed][random.weighted(&[44, 41, 15])];
+        let contact_month = PartialDate::from(day(-(random.small(500) as i32))).month();
+        let author_since = day(-(random.small(300) as i32));
+        let replied_on = day(2 + random.small(60) as i32);
+        let is_answered = !facts.rejected && replied_on <= config.version.date && random.chance(90);
+        let tone = tone(facts.experience.rating);
+        let text = pick(random, "reply", tone);
+        let reply = if is_answered { fill_slots(random, text, facts) } else { String::new() };
+        Self {
+            role: random.keep(900, role.to_string()),
+            contact_month: random.keep(850, contact_month.to_string()),
+            proof: random.keep(930, proof.to_string()),
+            author: format!("{:016x}{:016x}", random.next(), random.next()),
+            author_since: author_since.to_string(),
+            reply,
+            replied_on: if is_answered { replied_on.to_string() } else { String::new() },
+        }
+    }
 }
 
 /// Draws a day between the firm's second year and the release; late days are more frequent.

@@ -21,14 +21,14 @@ use crate::sources::money::{Decimal, MoneyCell, Rates, Sign};
 use data::fold::fold;
 use data::identifier;
 use data::import::clean::{clean, clean_line};
-use data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL};
+use data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL, NOT_KEYED_HASH, is_keyed_hash};
 use data::import::diagnostics::quoted;
 use data::import::website;
 use data::meaning::Meaning;
 use data::parameter_error::shortened_to;
 use data::vocabulary::{Vocabulary, with_article};
 use data::written::identity;
-use data::{Country, FirmKind, PartialDate, ReviewStatus, Stage, StartupStatus};
+use data::{Country, FirmKind, PartialDate, ReviewProof, ReviewStatus, ReviewerRole, Stage, StartupStatus};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConvertedValue {
@@ -337,11 +337,19 @@ impl<'a> Converter<'a> {
             FieldForm::Country => self.country(text, row)?.alpha2().to_owned(),
             FieldForm::Year => self.year(text, row)?,
             FieldForm::Date => self.date(text, row)?.to_string(),
+            FieldForm::Month => Some(self.date(text, row)?.month())
+                .filter(|date| date.is_month())
+                .ok_or("is not a month: only the year is known")?
+                .to_string(),
             FieldForm::Dollars => self.dollars(text, row)?,
             FieldForm::Stage => read_word(Stage::meaning(text))?,
             FieldForm::FirmKind => read_word(FirmKind::meaning(text))?,
             FieldForm::StartupStatus => read_word(StartupStatus::meaning(text))?,
             FieldForm::ReviewStatus => read_word(ReviewStatus::read(text))?,
+            FieldForm::ReviewerRole => read_word(ReviewerRole::read(text))?,
+            FieldForm::ReviewProof => read_word(ReviewProof::read(text))?,
+            FieldForm::KeyedHash if is_keyed_hash(text) => text.to_owned(),
+            FieldForm::KeyedHash => return Err(NOT_KEYED_HASH.into()),
             FieldForm::Rating => match text.strip_suffix(".0").unwrap_or(text) {
                 rating @ ("1" | "2" | "3" | "4" | "5") => rating.to_owned(),
                 _ => return Err("is not a rating: a whole number from 1 to 5".into()),

@@ -17,6 +17,11 @@ pub(crate) enum FieldForm {
     FirmKind,
     StartupStatus,
     ReviewStatus,
+    ReviewerRole,
+    ReviewProof,
+    /// Keyed hash of an account.
+    KeyedHash,
+    Month,
     /// Whole number from 1 to 5.
     Rating,
     Truth,
@@ -108,6 +113,15 @@ const REVIEW: &[SourceField] = &[
     one("body", FieldForm::Text),
     one("status", FieldForm::ReviewStatus),
     one("created_on", FieldForm::Date),
+    one("role", FieldForm::ReviewerRole),
+    one("contact_month", FieldForm::Month),
+    one("proof", FieldForm::ReviewProof),
+    one("author", FieldForm::KeyedHash),
+    one("author_since", FieldForm::Date),
+    one("reply", FieldForm::Text),
+    one("replied_on", FieldForm::Date),
+    one("disputed_on", FieldForm::Date),
+    one("cleared", FieldForm::Truth),
 ];
 
 impl SourceField {

@@ -97,7 +97,13 @@ impl MissingIn {
             FieldForm::Reference(_) if name.ends_with("investors") => Self::Investor,
             // A startup may be called None, too.
             FieldForm::Reference(_) => Self::Name,
-            FieldForm::Truth | FieldForm::Rating | FieldForm::ReviewStatus | FieldForm::Slug => Self::Exact,
+            FieldForm::Truth
+            | FieldForm::Rating
+            | FieldForm::ReviewStatus
+            | FieldForm::ReviewerRole
+            | FieldForm::ReviewProof
+            | FieldForm::KeyedHash
+            | FieldForm::Slug => Self::Exact,
             _ => Self::Other,
         }
     }

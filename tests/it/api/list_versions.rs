@@ -215,11 +215,13 @@ fn said(review: &HashMap<String, String>, column: &str) -> String {
     if review["status"] == "approved" { review[column].clone() } else { String::new() }
 }
 
-/// When a review was written: only the month until it is approved, which is before its first day.
-fn written(review: &HashMap<String, String>) -> Option<i64> {
-    match review["status"].as_str() {
-        "approved" => day(&review["created_on"]).map(|day| 2 * day + 1),
-        _ => day(&format!("{}-01", &review["created_on"][..7])).map(|day| 2 * day),
+/// When a review was written: only the month until it and four more of its firm are approved, which is before its first day.
+fn written(review: &HashMap<String, String>, reviews: &[HashMap<String, String>]) -> Option<i64> {
+    let is_approved = |one: &HashMap<String, String>| one["status"] == "approved";
+    let of_firm = reviews.iter().filter(|one| one["firm"] == review["firm"] && is_approved(one));
+    match is_approved(review) && of_firm.count() >= 5 {
+        true => day(&review["created_on"]).map(|day| 2 * day + 1),
+        false => day(&format!("{}-01", &review["created_on"][..7])).map(|day| 2 * day),
     }
 }
 
@@ -377,7 +379,7 @@ fn listings(client: &Client) -> Vec<ListCase> {
                 ("ghosted", set([said(row, "ghosted")])),
             ]),
             number: numbers([
-                ("created_on", written(row)),
+                ("created_on", written(row, &review_rows)),
                 ("rating", number(&said(row, "rating"))),
                 ("responsiveness", number(&said(row, "responsiveness"))),
                 ("fairness", number(&said(row, "fairness"))),

@@ -5,21 +5,43 @@ use std::fs;
 use std::path::Path;
 
 use auth::quota::Tier;
+use mcp::Tool;
 use serde_json::{Map, Value, json};
 
 use crate::api::changes::walk;
 use crate::api::records::csv;
+use crate::mcp::tools::TestTools;
 use crate::support::harness::{Server, bundled_folder, catalog_of, code, copy_as};
+use crate::support::html::{Markup, parse, text_of};
 use crate::support::installation::Installation;
+use crate::support::two_firms;
 
 const VERSION: &str = "2026-11-20.1";
 
-/// The columns of `reviews.csv` that a reviewer fills.
-const CONTENT: [&str; 8] = ["stage", "rating", "responsiveness", "fairness", "value_add", "ghosted", "title", "body"];
+/// The columns of `reviews.csv` that a release has for approved reviews only, or never.
+const CONTENT: [&str; 17] = [
+    "stage",
+    "rating",
+    "responsiveness",
+    "fairness",
+    "value_add",
+    "ghosted",
+    "title",
+    "body",
+    "role",
+    "contact_month",
+    "proof",
+    "author",
+    "author_since",
+    "reply",
+    "replied_on",
+    "disputed_on",
+    "cleared",
+];
 
 /// The bundled dataset, in which the reviews of some statuses say what `say` makes of the row's number, on some other day
 /// of their month.
-fn dataset(statuses: &[&str], say: impl Fn(usize) -> [String; 8]) -> tempfile::TempDir {
+fn dataset(statuses: &[&str], say: impl Fn(usize) -> [String; 17]) -> tempfile::TempDir {
     let folder = copy_as(&bundled_folder(), VERSION);
     let place = folder.path().join("reviews.csv");
     let mut reader = csv::Reader::from_path(&place).unwrap();
@@ -81,14 +103,41 @@ fn differing<'a>(one: &'a BTreeMap<String, Vec<u8>>, other: &BTreeMap<String, Ve
     one.iter().filter(|(name, bytes)| other[*name] != **bytes).map(|(name, _)| name.as_str()).collect()
 }
 
-fn bad(number: usize) -> [String; 8] {
-    let text = format!("Accusation {number}");
-    ["seed", "1", "1", "1", "", "true", &text, &text].map(str::to_owned)
+fn bad(number: usize) -> [String; 17] {
+    let (text, author) = (format!("Accusation {number}"), format!("{number:032x}"));
+    let content = ["seed", "1", "1", "1", "", "true", &text, &text, "founder", "2019-02", "email", &author];
+    [&content[..], &["2019-01-05", &text, "", "", "true"]].concat().try_into().map(own).unwrap()
 }
 
-fn good(number: usize) -> [String; 8] {
+fn good(number: usize) -> [String; 17] {
     let text = format!("Praise {number}");
-    ["", "5", "", "4", "5", if number.is_multiple_of(2) { "false" } else { "" }, &text, ""].map(str::to_owned)
+    let ghosted = if number.is_multiple_of(2) { "false" } else { "" };
+    let content = ["", "5", "", "4", "5", ghosted, &text, "", "other", "", "confirmed", ""];
+    [&content[..], &["", "", "", "", ""]].concat().try_into().map(own).unwrap()
+}
+
+fn own(texts: [&str; 17]) -> [String; 17] {
+    texts.map(str::to_owned)
+}
+
+/// The bundled dataset with another value of columns of each review, by its number.
+fn with(columns: &[&str], value: impl Fn(&str, usize) -> String) -> tempfile::TempDir {
+    let folder = copy_as(&bundled_folder(), VERSION);
+    let place = folder.path().join("reviews.csv");
+    let mut reader = csv::Reader::from_path(&place).unwrap();
+    let header = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let mut writer = csv::Writer::from_path(&place).unwrap();
+    writer.write_record(&header).unwrap();
+    for (number, row) in rows.into_iter().enumerate() {
+        let cell = |(name, text): (&str, &str)| match columns.contains(&name) {
+            true => value(name, number),
+            false => text.to_owned(),
+        };
+        writer.write_record(header.iter().zip(row.iter()).map(cell)).unwrap();
+    }
+    writer.flush().unwrap();
+    folder
 }
 
 /// The fields of a pending review that are known, sorted.
@@ -115,6 +164,82 @@ fn no_byte_of_a_release_depends_on_what_an_unapproved_review_says() {
     assert_eq!(differing(&one, &other), Vec::<&str>::new());
     let approved = release_of(dataset(&["approved"], good).path());
     assert!(differing(&one, &approved).contains(&"tables.bin"), "the comparison sees reviews that are approved");
+}
+
+#[test]
+fn no_byte_of_a_release_depends_on_who_wrote_a_review() {
+    let (one, other) = (
+        with(&["author"], |_, number| format!("{number:032x}")),
+        with(&["author"], |_, number| format!("b{number:040}")),
+    );
+    assert_eq!(differing(&release_of(one.path()), &release_of(other.path())), Vec::<&str>::new());
+}
+
+#[test]
+fn a_disputed_review_is_neither_published_nor_counted_and_days_are_published_from_five_reviews_on() {
+    let header = "id,firm,rating,status,created_on,replied_on,reply,disputed_on\n";
+    let review =
+        |id: u32, disputed: &str| format!("v-{id},alder,4,approved,2025-03-0{id},2025-04-1{id},Thanks,{disputed}\n");
+    for (disputed, created, replied, count) in
+        [("", "2025-03-05", "2025-04-15", 5), ("2025-12-01", "2025-03", "2025-04", 4)]
+    {
+        let reviews: String = (2..=5).map(|id| review(id, "")).collect();
+        let folder = two_firms::dataset("", "");
+        fs::write(folder.path().join("reviews.csv"), format!("{header}{}{reviews}", review(1, disputed))).unwrap();
+        let (server, client) = two_firms::serve(folder.path());
+        let list = client.get("/api/v3/reviews?status=approved,pending").json();
+        let first = &list["data"][0];
+        assert_eq!((&first["created_on"], &first["replied_on"]), (&json!(created), &json!(replied)), "{list}");
+        assert_eq!(list["pagination"]["total"], count);
+        assert_eq!(client.get("/api/v3/vcs/alder").json()["data"]["review_count"], count);
+        assert_eq!(client.get("/api/v3/reviews/v-1").status, if count == 5 { 200 } else { 404 });
+        let page = server.anonymous().get("/vcs/alder/reviews").text;
+        assert_eq!(page.matches("Answer of Alder Capital").count(), count, "{page}");
+        assert_eq!(page.contains("5 Mar 2025"), count == 5, "{page}");
+    }
+}
+
+#[test]
+fn a_published_review_says_what_is_known_of_its_author_and_what_the_firm_answers() {
+    let folder = two_firms::dataset("", "");
+    let reviews = "id,firm,rating,status,created_on,role,contact_month,proof,author,author_since,reply,replied_on\n\
+        v-1,alder,4,approved,2025-03-05,co-founder,2024-11,email,00112233445566778899,2024-12-03,\"Thank you,\nreally\",2025-03-07\n\
+        v-2,birch,2,approved,2025-03,executive,,confirmed,00112233445566778899,,,\n\
+        v-3,birch,2,approved,2025-02,,,,,,,\n\
+        v-4,alder,2,pending,2025-03-02,founder,2024-11,email,00112233445566778899,2024-12-03,No,2025-03-08\n";
+    fs::write(folder.path().join("reviews.csv"), reviews).unwrap();
+    let (server, client) = two_firms::serve(folder.path());
+    let fields =
+        |review: &Value| ["role", "contact_month", "proof", "reply", "replied_on"].map(|name| review[name].clone());
+    let known = [json!("founder"), json!("2024-11"), json!("email"), json!("Thank you,\nreally"), json!("2025-03")];
+    let others = [json!("executive"), Value::Null, json!("confirmed"), Value::Null, Value::Null];
+    for version in ["v1", "v2", "v3"] {
+        let list = client.get(&format!("/api/{version}/reviews?status=approved&sort=-rating,-created_on")).json();
+        let list = list["data"].as_array().unwrap();
+        let mut expected = known.clone();
+        if version != "v3" {
+            (expected[1], expected[4]) = (json!("2024-11-01"), json!("2025-03-01"));
+        }
+        assert_eq!(fields(&list[0]), expected, "{version}");
+        assert_eq!((fields(&list[1]), fields(&list[2])), (others.clone(), [(); 5].map(|()| Value::Null)), "{version}");
+    }
+    let profile =
+        TestTools::of(catalog_of(folder.path())).call(Tool::GetVcProfile, &json!({ "slug": "alder" })).unwrap();
+    assert_eq!(fields(&profile["reviews"][0]), known);
+    assert!(profile["third_party_text"].as_str().unwrap().contains("reviews.reply"));
+    let page = text_of(parse(&server.anonymous().get("/vcs/alder").text).first("article"));
+    for text in [
+        "Founder · contact in November 2024 · verified by an e-mail address",
+        "Answer of Alder Capital · Mar 2025",
+        "Thank you,",
+    ] {
+        assert!(page.contains(text), "{page}");
+    }
+    let csv = client.get("/api/v3/reviews.csv?status=approved,pending").text;
+    let twin = server.anonymous().get("/vcs/alder/reviews.json").text;
+    for text in [csv, twin, page, profile.to_string()] {
+        assert!(text.contains("Thank you") && !text.contains("0011223344"), "{text}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use data::derive::score::{DIMENSIONS, GHOSTING, METHOD};
 use serde_json::{Value, json};
 
 use crate::support::harness::{Server, bundled_folder};
-use crate::support::naive::{days, rows_of};
+use crate::support::naive::{days, published_reviews};
 
 /// An approved review of the bundled dataset.
 struct Rated {
@@ -47,8 +47,7 @@ pub fn first_day(cell: &str) -> Option<i64> {
 
 /// The approved reviews, in the order of their ids.
 fn rated() -> Vec<Rated> {
-    let mut rows = rows_of(&bundled_folder(), "reviews.csv");
-    rows.retain(|row| row["status"] == "approved");
+    let mut rows = published_reviews(&bundled_folder());
     rows.sort_by(|a, b| a["id"].cmp(&b["id"]));
     let rated = |row: &HashMap<String, String>| Rated {
         firm: row["firm"].clone(),

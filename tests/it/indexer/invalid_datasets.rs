@@ -67,9 +67,11 @@ const VALID: [(&str, &str); 8] = [
     ),
     (
         "reviews.csv",
-        "id,firm,stage,rating,responsiveness,fairness,value_add,ghosted,title,body,status,created_on\n\
-         v-1,alder-capital,seed,5,4,3,2,false,Fine,Quick and fair,approved,2025-10-01\n\
-         v-2,birch-fund,,1,,,,true,,,pending,2025-11-30\n",
+        "id,firm,stage,rating,responsiveness,fairness,value_add,ghosted,title,body,status,created_on,role,contact_month,\
+         proof,author,author_since,reply,replied_on,disputed_on,cleared\n\
+         v-1,alder-capital,seed,5,4,3,2,false,Fine,Quick and fair,approved,2025-10-01,founder,2025-09,email,\
+         0123456789abcdef,2025-08-01,Thank you,2025-10-20,2025-12-01,false\n\
+         v-2,birch-fund,,1,,,,true,,,pending,2025-11-30,,,,,,,,,\n",
     ),
     (
         "aliases.csv",

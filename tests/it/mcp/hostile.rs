@@ -1,7 +1,7 @@
 //! Hidden characters in a dataset do not reach an assistant.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, iter};
 
 use mcp::Tool;
 use serde_json::json;
@@ -17,6 +17,20 @@ fn is_hidden(char: char) -> bool {
     (char.is_control() && !matches!(char, '\n' | '\t'))
         || HIDDEN.replace("[31m", "").contains(char)
         || ('\u{e0000}'..='\u{e0fff}').contains(&char)
+}
+
+/// Adds the column of answers to the reviews, with an answer to the first.
+fn add_reply(folder: &Path, reply: &str) {
+    let path = folder.join("reviews.csv");
+    let mut reader = csv::Reader::from_path(&path).unwrap();
+    let mut rows = vec![reader.headers().unwrap().clone()];
+    rows.extend(reader.records().map(Result::unwrap));
+    let mut writer = csv::Writer::from_path(&path).unwrap();
+    for (mut row, cell) in rows.into_iter().zip(["reply", reply].into_iter().chain(iter::repeat(""))) {
+        row.push_field(cell);
+        writer.write_record(&row).unwrap();
+    }
+    writer.flush().unwrap();
 }
 
 #[test]
@@ -43,6 +57,7 @@ fn hidden_characters_of_a_dataset_do_not_reach_an_assistant() {
         let unquoted = from.trim_matches('"');
         fs::write(&path, text.replacen(from, &format!("\"{unquoted}{injection}\""), 1)).unwrap();
     }
+    add_reply(folder.path(), &format!("We answer every founder.{injection}"));
     let tools = TestTools::of(catalog_of(folder.path()));
     let mut seen = 0;
     for (tool, arguments) in [
@@ -61,7 +76,7 @@ fn hidden_characters_of_a_dataset_do_not_reach_an_assistant() {
         for (path, text) in texts {
             assert!(!text.chars().any(is_hidden), "{} {arguments} {path}: {text:?}", tool.name());
             // Only prose has line breaks.
-            let prose = path.ends_with(".description") || path.ends_with(".body");
+            let prose = [".description", ".body", ".reply"].iter().any(|end| path.ends_with(end));
             assert!(prose || !text.contains('\n'), "{} {arguments} {path}: {text:?}", tool.name());
             seen += usize::from(text.contains("SYSTEM"));
         }
@@ -97,6 +112,7 @@ fn third_party_text_is_marked_and_its_links_are_inactive() {
         assert!(text.contains(from), "{file} has no {from}");
         fs::write(&path, text.replacen(from, &format!("{from} {hostile}"), 1)).unwrap();
     }
+    add_reply(folder.path(), hostile);
     let tools = TestTools::of(catalog_of(folder.path()));
     for (tool, arguments) in [
         (Tool::SearchVcs, json!({})),
@@ -109,7 +125,7 @@ fn third_party_text_is_marked_and_its_links_are_inactive() {
     }
     let profile = tools.call(Tool::GetVcProfile, &json!({ "slug": "birch-lane" })).unwrap();
     let note = profile["third_party_text"].as_str().unwrap();
-    for path in ["profile.description", "reviews.title", "reviews.body", "never instructions"] {
+    for path in ["profile.description", "reviews.title", "reviews.body", "reviews.reply", "never instructions"] {
         assert!(note.contains(path), "{note}");
     }
     assert!(Tool::GetVcProfile.description().contains("third_party_text"));

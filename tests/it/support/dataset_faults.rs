@@ -128,6 +128,11 @@ pub const FAULTS: &[Fault] = &[
     fault("an unknown stage of a review", Swap(REVIEWS, "alder-capital,seed", "alder-capital,sead"), &["reviews.csv:2: stage: \"sead\" is not a stage: pre-seed, seed, series-a, series-b, series-c, series-d-plus, growth, debt, grant, ipo, other"]),
     fault("an unknown status of a startup", Swap(STARTUPS, "health,closed", "health,dead"), &["startups.csv:3: status: \"dead\" is not a status: operating, acquired, ipo, closed"]),
     fault("an unknown status of a review", Swap(REVIEWS, ",pending,", ",waiting,"), &["reviews.csv:3: status: \"waiting\" is not a status: pending, approved, rejected"]),
+    fault("an unknown role of a reviewer", Swap(REVIEWS, ",founder,", ",boss,"), &["reviews.csv:2: role: \"boss\" is not a reviewer's role: founder, executive, other"]),
+    fault("an unknown proof", Swap(REVIEWS, ",email,", ",passport,"), &["reviews.csv:2: proof: \"passport\" is not a proof: none, email, confirmed"]),
+    fault("an author by address", Swap(REVIEWS, "0123456789abcdef", "jane@alder.example"), &["reviews.csv:2: author: is not a keyed hash: 16 to 200 of A-Z, a-z, 0-9, `-`, `_`, `+`, `/` and `=`"]),
+    fault("an author by name", Swap(REVIEWS, "0123456789abcdef", "Jane Alder"), &["reviews.csv:2: author: is not a keyed hash: 16 to 200 of A-Z, a-z, 0-9, `-`, `_`, `+`, `/` and `=`"]),
+    fault("cleared neither true nor false", Swap(REVIEWS, "2025-12-01,false", "2025-12-01,later"), &["reviews.csv:2: cleared: \"later\" is neither `true` nor `false`"]),
     fault("an unknown kind of organization", Swap(PEOPLE, "startup,lomar", "company,lomar"), &["people.csv:3: organization_kind: \"company\" is not an organization_kind: firm, startup"]),
     fault("an unknown country of a firm", Swap(FIRMS, ",,,FR,", ",,,XX,"), &["firms.csv:4: country: \"XX\" is not a country of ISO 3166-1, such as `DE`"]),
     fault("an unknown country of a startup", Swap(STARTUPS, ",GB,", ",Atlantis,"), &["startups.csv:2: country: \"Atlantis\" is not a country of ISO 3166-1, such as `DE`"]),
@@ -154,6 +159,11 @@ pub const FAULTS: &[Fault] = &[
     fault("a round's date of another form", Swap(ROUNDS, "2019-05-04", "04/05/2019"), &["funding_rounds.csv:2: announced_on: \"04/05/2019\" is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026"]),
     fault("a round with an invalid date", Swap(ROUNDS, "2021-02-28", "2021-02-29"), &["funding_rounds.csv:3: announced_on: \"2021-02-29\" is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026"]),
     fault("a review's date of another form", Swap(REVIEWS, "2025-11-30", "2025-11-"), &["reviews.csv:3: created_on: \"2025-11-\" is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026"]),
+
+    fault("a month of contact with a day", Swap(REVIEWS, ",2025-09,", ",2025-09-03,"), &["reviews.csv:2: contact_month: \"2025-09-03\" is not a month of the form YYYY-MM, such as 2026-06"]),
+    fault("an account's date in words", Swap(REVIEWS, "2025-08-01", "August"), &["reviews.csv:2: author_since: \"August\" is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026"]),
+    fault("an answer's date in words", Swap(REVIEWS, "2025-10-20", "soon"), &["reviews.csv:2: replied_on: \"soon\" is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026"]),
+    fault("an objection's date in words", Swap(REVIEWS, "2025-12-01", "yes"), &["reviews.csv:2: disputed_on: \"yes\" is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026"]),
 
     // required fields
     fault("a round without a startup", Swap(ROUNDS, "r-3,lomar", "r-3,"), &["funding_rounds.csv:4: startup: is empty; every row needs a value"]),
@@ -195,6 +205,10 @@ pub const WARNINGS: &[Fault] = &[
     fault("a startup founded in the future", Swap(STARTUPS, "Lo,,,,,,", "Lo,,,,,2030,"), &["startups.csv:3: founded_year: 2030 is after the release"]),
     fault("a round before its startup", Swap(ROUNDS, "2019-05-04", "2017-12-31"), &["funding_rounds.csv:2: announced_on: 2017-12-31 is before the startup was founded, 2018"]),
     fault("a review after the release", Swap(REVIEWS, "2025-11-30", "2026-02-01"), &["reviews.csv:3: created_on: 2026-02-01 is after the release, 2026-01-31"]),
+    fault("a contact after its review", Swap(REVIEWS, ",2025-09,", ",2025-11,"), &["reviews.csv:2: contact_month: 2025-11 is after created_on, 2025-10-01"]),
+    fault("an account after its review", Swap(REVIEWS, "2025-08-01", "2025-10-02"), &["reviews.csv:2: author_since: 2025-10-02 is after created_on, 2025-10-01"]),
+    fault("an answer before its review", Swap(REVIEWS, "2025-10-20", "2025-09"), &["reviews.csv:2: replied_on: 2025-09 is before created_on, 2025-10-01"]),
+    fault("a date without an answer", Swap(REVIEWS, "Thank you", ""), &["reviews.csv:2: replied_on: is the date of a reply, and `reply` is empty"]),
     fault("a round after the release", Swap(ROUNDS, "2021-02-28", "2099-01-01"), &["funding_rounds.csv:3: announced_on: 2099-01-01 is after the release, 2026-01-31"]),
     fault("a round of 0", Swap(ROUNDS, "750000", "0"), &["funding_rounds.csv:2: amount_usd: is 0; leave the field empty if the amount is unknown"]),
     fault("a largest check and assets of 0", Swap(FIRMS, "100000,500000,90000000", "0,0,0"), &[

@@ -70,7 +70,7 @@ impl Naive {
             }
         }
         let mut reviews: HashMap<String, u64> = HashMap::new();
-        for row in rows_of(folder, "reviews.csv").iter().filter(|row| row["status"] == "approved") {
+        for row in published_reviews(folder) {
             *reviews.entry(row["firm"].clone()).or_default() += 1;
         }
         let firms = rows_of(folder, "firms.csv")
@@ -151,6 +151,20 @@ pub fn asked(
     let page = catalog.list(&query, ListPosition::after(offset), limit);
     let slug = |row: &u32| catalog.snapshot().slug(query.table, *row).to_owned();
     (page.rows.iter().map(slug).collect(), page.total)
+}
+
+/// The approved reviews of a dataset as a release has them: none that is disputed, and months until a firm has five.
+pub fn published_reviews(folder: &Path) -> Vec<HashMap<String, String>> {
+    let mut rows = rows_of(folder, "reviews.csv");
+    rows.retain(|row| row["status"] == "approved" && row.get("disputed_on").is_none_or(String::is_empty));
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    rows.iter().for_each(|row| *counts.entry(row["firm"].clone()).or_default() += 1);
+    for row in &mut rows {
+        if counts[&row["firm"]] < 5 {
+            row.get_mut("created_on").unwrap().truncate("2026-06".len());
+        }
+    }
+    rows
 }
 
 /// Days since 1970-01-01 (the civil calendar of Howard Hinnant).

@@ -521,7 +521,7 @@ impl<'o, 's> Sections<'o, 's> {
                 let line = Some(line(field, &header, ", unknown = \"drop\""));
                 return Err(Open { reason: "its values are not known countries; if they are".to_owned(), line });
             }
-            FieldForm::Year | FieldForm::Date => {
+            FieldForm::Year | FieldForm::Date | FieldForm::Month => {
                 let dates = match self.outline.described.dates.get(column.header) {
                     Some(format) => Ok(format!(", dates = [{}]", quote(format))),
                     None => values::date_forms(&used, true),

@@ -212,9 +212,11 @@ mod tests {
         R/1,elm,Elm,seed,1500000,2024-06-01,month,,\"[{\"\"slug\"\":\"\"birch-2\"\",\"\"name\"\":\"\"Birch\"\"}]\",false\n";
     const SECTORS: &str = "slug,name,parent,description,vc_count,startup_count\ne-commerce,e-Shops,,Shops,1,1\n";
     const REVIEWS: &str = "id,vc_slug,vc_name,status,stage,rating,responsiveness,fairness,value_add,ghosted,title,body,\
-                           created_on,created_on_precision\n\
-        r1,birch-2,Birch,approved,seed,4,4,,3,FALSE,Good,Quick,2026-01-01,month\n\
-        r2,birch-2,Birch,pending,,,,,,,,,2026-02-01,month\n";
+                           created_on,created_on_precision,role,contact_month,contact_month_precision,proof,reply,replied_on,\
+                           replied_on_precision\n\
+        r1,birch-2,Birch,approved,seed,4,4,,3,FALSE,Good,Quick,2026-01-01,month,founder,2025-11-01,month,email,Thanks,\
+        2026-02-03,day\n\
+        r2,birch-2,Birch,pending,,,,,,,,,2026-02-01,month,,,,,,,\n";
 
     fn imported(files: &[(&str, &str)]) -> Result<std::collections::BTreeMap<String, String>> {
         let folder = tempfile::tempdir().unwrap();
@@ -244,7 +246,10 @@ mod tests {
         ("startups.csv", "elm,Elm,,,,,,,,e-commerce,acquired"),
         ("funding_rounds.csv", "R/1,elm,seed,1500000,2024-06,,birch-2"),
         ("sectors.csv", "e-commerce,e-Shops,,Shops"),
-        ("reviews.csv", "r1,birch-2,seed,4,4,,3,false,Good,Quick,approved,2026-01"),
+        (
+            "reviews.csv",
+            "r1,birch-2,seed,4,4,,3,false,Good,Quick,approved,2026-01,founder,2025-11,email,,,Thanks,2026-02-03,,",
+        ),
     ];
 
     #[test]

@@ -78,7 +78,7 @@ impl Meaning {
     pub fn settings(&self) -> &'static [&'static str] {
         match self.form() {
             FieldForm::Dollars => &["currency", "unit", "decimal", "end"],
-            FieldForm::Year | FieldForm::Date => &["dates"],
+            FieldForm::Year | FieldForm::Date | FieldForm::Month => &["dates"],
             FieldForm::Reference([_, _, ..]) => &["kind"],
             _ if self.is_list() => &["split"],
             _ => &[],

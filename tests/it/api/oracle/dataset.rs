@@ -6,7 +6,7 @@ use std::path::Path;
 use catalog::Resource;
 use data::fold::fold;
 
-use crate::support::naive::{Naive, rows_of, split};
+use crate::support::naive::{Naive, published_reviews, rows_of, split};
 
 /// A row as the oracle sees it.
 #[derive(Default)]
@@ -194,7 +194,7 @@ impl Oracle {
             tables.entry(Resource::People).or_default().push(row);
         }
 
-        for csv in rows_of(folder, "reviews.csv").into_iter().filter(|csv| csv["status"] == "approved") {
+        for csv in published_reviews(folder) {
             let mut row = Row { id: csv["id"].clone(), ..Row::default() };
             row.set("vc", [csv["firm"].clone()]);
             row.set("stage", [csv["stage"].clone()]);
