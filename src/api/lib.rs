@@ -63,6 +63,7 @@ use transport::url::{KEY_IN_URL, has_key, with_slug};
 use transport::{RequestParts, RequestTrace};
 
 use crate::endpoint::ParsedOperation;
+use crate::endpoints::submit_review;
 use crate::etag::FileETag;
 use crate::export::{Export, quota_exceeded, split_format};
 use crate::pin::{Pin, find_release};
@@ -111,7 +112,7 @@ pub fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Option<Respons
     let pin = if cached.is_some() { Ok(None) } else { find_release(state, request) };
     let cached = cached.or_else(|| find(pin.as_ref().ok()?.as_deref()?));
     let pipeline = Pipeline::new(state, request, &served, &pin, cached);
-    if pipeline.is_batch() {
+    if pipeline.is_batch() || pipeline.is_submission() {
         return None;
     }
     let response = pipeline.respond(caller, false)?;
@@ -136,6 +137,11 @@ pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'st
     }
     let (served, pin) = (state.releases.serving(), find_release(state, request));
     let pipeline = Pipeline::new(state, request, &served, &pin, None);
+    if pipeline.is_submission() {
+        let mut quota = Quota::zero(Date::from_unix(pipeline.now));
+        let outcome = pipeline.run_submission(caller, body, &mut quota).await;
+        return pipeline.present(outcome, &quota);
+    }
     if pipeline.is_batch() {
         let mut quota = Quota::zero(Date::from_unix(pipeline.now));
         let outcome = pipeline.run_batch(caller, body, &mut quota).await;
@@ -251,7 +257,7 @@ impl<'a> Pipeline<'a> {
             if let Ok(caller) = caller {
                 *quota = self.state.auth.peek(&caller, quota.day);
             }
-            let methods = route.as_ref().map_or(READS, |(route, _)| route.methods());
+            let methods = route.as_ref().map_or(READS, |(route, _)| self.methods(route));
             return Ok(PipelineOutcome::Preflight(methods));
         }
         if self.version.is_none() {
@@ -364,6 +370,21 @@ impl<'a> Pipeline<'a> {
         }
     }
 
+    /// The value of `Allow`.
+    fn methods(&self, route: &Route) -> &'static str {
+        if self.takes_review(route) { submit_review::METHODS } else { route.methods() }
+    }
+
+    fn takes_review(&self, route: &Route) -> bool {
+        self.version == Some(Version::V3) && route.path == submit_review::PATH && self.state.operator.takes_reviews()
+    }
+
+    /// True if the request submits a review.
+    fn is_submission(&self) -> bool {
+        *self.request.method == Method::POST
+            && Route::find(Version::V3, self.path).is_some_and(|(route, _)| self.takes_review(route))
+    }
+
     fn is_batch(&self) -> bool {
         let takes_body = |(route, _): (&Route, _)| route.endpoint.post.is_some();
         *self.request.method == Method::POST
@@ -439,7 +460,7 @@ impl<'a> Pipeline<'a> {
         let api_request = self.api_request(version, path, values, quota, caller.account);
         let Some(parsed) = parsed else { return Err(unknown_path(version, path)) };
         if !request.is_read() {
-            let methods = parsed.route.methods();
+            let methods = self.methods(parsed.route);
             let known = match methods {
                 READS => "is read-only: use GET or HEAD",
                 _ => "takes GET, HEAD and POST",

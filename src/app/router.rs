@@ -21,7 +21,7 @@ use auth::audit;
 use catalog::param_error::shortened;
 use data::SnapshotVersion;
 use mcp::{McpEndpoint, McpPath, McpQuota};
-use service::{State, bulk, security_txt};
+use service::{Operator, State, bulk, security_txt};
 use site::static_pages::StaticPages;
 use site::{PageRequest, PageRoute};
 use transport::body::{self, BodyReadError, Payload};
@@ -83,6 +83,16 @@ impl<'a> AppRoute<'a> {
                 file.or_else(|| PageRoute::parse(path).map(Self::Page)).unwrap_or(Self::Unknown)
             }
         }
+    }
+
+    /// Nothing is at the pages of reviews where the service takes none.
+    fn offered_by(self, operator: &Operator) -> Self {
+        let is_of_reviews = match self {
+            Self::Page(page) => page.is_of_reviews(),
+            Self::Static { position, .. } => StaticPages::is_of_reviews(position),
+            _ => false,
+        };
+        if is_of_reviews && !operator.takes_reviews() { Self::Unknown } else { self }
     }
 
     /// The destination of a request, which is noted in its trace.
@@ -232,7 +242,7 @@ impl FrontEnds {
     }
 
     fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
-        let response = match AppRoute::of_request(request) {
+        let response = match AppRoute::of_request(request).offered_by(&self.state.operator) {
             AppRoute::Api => api::respond(&self.state, request).ok_or(())?,
             AppRoute::Mcp(_) | AppRoute::Bulk => return Err(()),
             route if self.is_closed(&route, request) => return Err(()),
@@ -327,7 +337,7 @@ impl FrontEnds {
         request: &RequestParts<'_>,
         body: impl Stream<Item = Result<B, warp::Error>> + Send + 'static,
     ) -> Response<Payload> {
-        let route = AppRoute::parse(request.path);
+        let route = AppRoute::parse(request.path).offered_by(&self.state.operator);
         if self.is_closed(&route, request) {
             if let Err(refused) = self.admit(&route, request).await {
                 return self.keep_private(request, self.site_response(*refused, request.id)).map(Payload::Whole);

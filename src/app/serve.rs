@@ -208,6 +208,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
             operator: Operator {
                 access: settings.access,
                 sign_up,
+                reviews: settings.reviews,
                 brand: Brand { name: settings.brand_name, color: settings.brand_color },
                 contact: settings.contact,
                 imprint_url: settings.imprint_url,

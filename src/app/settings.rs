@@ -43,7 +43,7 @@ use release::{KeyError, ReleaseError, ReleaseStore, TrustedKey};
 use service::brand::brand_name;
 use service::operator::review_url;
 use service::security_txt;
-use service::{Access, BrandColor, BulkAccess, SignUp, VersionEnd};
+use service::{Access, BrandColor, BulkAccess, ReviewAccess, SignUp, VersionEnd};
 use transport::origin::Origin;
 use transport::server::Limits;
 use transport::telemetry::LogFormat;
@@ -396,6 +396,11 @@ pub struct ServeSettings {
     /// restricted --access invite].
     #[arg(long, env = "VENTUREDEX_SIGN_UP", value_name = "WHO", value_parser = one_of(SignUp::ALL, SignUp::name))]
     pub sign_up: Option<SignUp>,
+    /// Who may review firms: nobody, and nothing of it is seen; accounts that the operator created or invited, and those with an
+    /// address at the domain of a startup in the data; or every verified account. /admin/reviews shows what waits for an operator.
+    #[arg(long, env = "VENTUREDEX_REVIEWS", value_name = "WHO", default_value = "off",
+          value_parser = one_of(ReviewAccess::ALL, ReviewAccess::name))]
+    pub reviews: ReviewAccess,
     /// Whether other machines may be shown data whose license is not known to be public. Without it, a server beyond loopback
     /// refuses such data, unless --access and --sign-up keep strangers out.
     #[arg(long, env = "VENTUREDEX_MAY_PUBLISH", value_name = "ON|OFF", default_value = "off", value_parser = on_or_off(),
@@ -440,7 +445,7 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_TERMS_URL", value_name = "URL", value_parser = https_url)]
     pub terms_url: Option<String>,
     /// Where founders review a firm, with `{slug}` in place of the firm's slug, such as
-    /// https://example.com/review?firm={slug}; linked on the pages of firms [default: none].
+    /// https://example.com/review?firm={slug}; linked on the pages of firms unless --reviews takes them here [default: none].
     #[arg(long, env = "VENTUREDEX_REVIEW_URL", value_name = "URL", value_parser = review_url)]
     pub review_url: Option<String>,
     /// Folder of files to publish below /.well-known/, such as mcp-registry-auth; read when the server starts [default: none].
@@ -552,7 +557,9 @@ impl ServeSettings {
     pub fn demo(listen: SocketAddr, data: &Path) -> Self {
         let command = Self::augment_args(clap::Command::new("demo")).mut_args(|arg| arg.env(Resettable::Reset));
         let defaults = Self::from_arg_matches(&command.get_matches_from(["demo"])).expect("default values are valid");
-        Self { listen, data: data.to_owned(), is_demo: true, ..defaults }
+        // Who tries the service sees reviews, too.
+        let reviews = ReviewAccess::Open;
+        Self { listen, data: data.to_owned(), is_demo: true, reviews, ..defaults }
     }
 
     pub fn releases(&self) -> Result<ReleaseStore, KeyError> {

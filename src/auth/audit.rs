@@ -96,6 +96,8 @@ vocabulary! {
         /// By an operator.
         ReviewDecision = "review_decision",
         ReviewReport = "review_report",
+        /// The firm's answer, stored or removed; `account` wrote it.
+        ReviewReply = "review_reply",
         QuotaReached = "quota_reached",
         /// A client has sent [`REJECTED_KEYS`] keys that are not accepted.
         KeysRejected = "keys_rejected",

@@ -83,6 +83,8 @@ coded! {
         ReviewChanged => "review_changed",
         #[error("you have reviewed this firm in the last twelve months; change, withdraw or delete that review")]
         ReviewedAlready => "reviewed_already",
+        #[error("the firm has answered this review; remove that answer before you write another")]
+        RepliedAlready => "replied_already",
         #[error("you wrote the review, so another operator must decide on it")]
         OwnReview => "own_review",
         #[error("you have submitted {} reviews in 24 hours, the maximum; save a draft and submit it tomorrow", crate::review::REVIEWS_PER_DAY)]
@@ -271,6 +273,7 @@ impl From<StoreError> for AccountError {
             | StoreError::ReviewFixed
             | StoreError::ReviewChanged
             | StoreError::ReviewedAlready
+            | StoreError::RepliedAlready
             | StoreError::OwnReview
             | StoreError::TooManyReviews
             | StoreError::TooManyDrafts => Self::Review(error),

@@ -210,6 +210,17 @@ impl Catalog {
         SearchAddress::parse(text).is_some_and(|address| self.rows_of_host(table, &address).contains(&row))
     }
 
+    /// Finds the records whose website is at the domain of an e-mail address; none for mail providers and platforms.
+    pub fn rows_of_mail_domain(&self, table: Table, domain: &str) -> Vec<u32> {
+        let own = OwnName::parse(domain);
+        if own.is_of_profiles() || WordList::MailProviders.contains(own.label) {
+            return Vec::new();
+        }
+        let value = self.snapshot().find_term(Facet::Website, domain);
+        let rows = value.map(|value| self.snapshot().facet_rows(table, Facet::Website, value));
+        rows.filter(|rows| rows.count() <= MAX_OF_HOST).map_or_else(Vec::new, |rows| rows.iter().collect())
+    }
+
     /// Finds the records with a website on the host of an address or on the domain it belongs to; none for a platform.
     fn rows_of_host(&self, table: Table, address: &SearchAddress) -> Vec<u32> {
         let Some(host) = &address.host else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Who may see the data, and who may create an account.
+//! Who may see the data, who may create an account, and who may review firms.
 
 use data::vocabulary::{Vocabulary, vocabulary};
 
@@ -46,5 +46,18 @@ impl SignUp {
             }
             _ => "This service does not offer sign-up: its operator creates the accounts. If you have one, sign in.",
         }
+    }
+}
+
+vocabulary! {
+    /// Who may review firms on the pages and through the API. With `off`, nothing of it is seen.
+    #[derive(Default)]
+    ReviewAccess, "reviews", {
+        #[default]
+        Off = "off",
+        /// Accounts that the operator has created or invited, and those with an address at the domain of a startup in the data.
+        Invite = "invite",
+        /// Every verified account.
+        Open = "open",
     }
 }

@@ -7,12 +7,14 @@ pub mod alerts;
 pub mod brand;
 pub mod bulk;
 pub mod operator;
+pub mod reviews;
 pub mod security_txt;
 pub mod state;
+pub mod text_overlap;
 pub mod version_end;
 pub mod well_known;
 
-pub use access::{Access, SignUp};
+pub use access::{Access, ReviewAccess, SignUp};
 pub use brand::{Brand, BrandColor};
 pub use bulk::BulkAccess;
 pub use operator::Operator;

@@ -1,6 +1,6 @@
 use http::Uri;
 
-use crate::{Access, Brand, SignUp, VersionEnd};
+use crate::{Access, Brand, ReviewAccess, SignUp, VersionEnd};
 
 const SLUG: &str = "{slug}";
 
@@ -9,6 +9,7 @@ pub struct Operator {
     pub brand: Brand,
     pub access: Access,
     pub sign_up: SignUp,
+    pub reviews: ReviewAccess,
     /// Contact for reports of vulnerabilities and for privacy questions, as a `mailto:` or `https:` URL.
     pub contact: Option<String>,
     /// Legal notice of the pages, an `https:` URL.
@@ -22,8 +23,16 @@ pub struct Operator {
 }
 
 impl Operator {
+    /// Where a firm is reviewed: here, or at the operator's own address.
     pub fn review_url(&self, slug: &str) -> Option<String> {
+        if self.takes_reviews() {
+            return Some(format!("/vcs/{slug}/review"));
+        }
         self.review_url.as_ref().map(|url| url.replace(SLUG, slug))
+    }
+
+    pub fn takes_reviews(&self) -> bool {
+        self.reviews != ReviewAccess::Off
     }
 
     pub fn version_end(&self, version: &str) -> Option<&VersionEnd> {
@@ -86,5 +95,7 @@ mod tests {
             Operator { review_url: Some("https://a.example/{slug}?of={slug}".to_owned()), ..Operator::default() };
         assert_eq!(operator.review_url("alder").as_deref(), Some("https://a.example/alder?of=alder"));
         assert_eq!(Operator::default().review_url("alder"), None);
+        let takes = Operator { reviews: ReviewAccess::Invite, ..operator };
+        assert_eq!(takes.review_url("alder").as_deref(), Some("/vcs/alder/review"));
     }
 }

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use http::{HeaderMap, Response, StatusCode};
 
 use crate::account::AccountHandler;
-use crate::account::form::{MAX_BYTES, MAX_LIST_BYTES};
+use crate::account::form::{MAX_BYTES, MAX_LIST_BYTES, MAX_TEXT_BYTES};
 use crate::twin::{TwinFormat, TwinSubject};
 use crate::{PAGES, PageRequest, PageResult, account, reconcile};
 use catalog::{Catalog, Issue, Issues, ParameterError, Resource};
@@ -50,6 +50,8 @@ pub(crate) struct PageRow {
     is_cached: bool,
     /// True if a private service answers it without a session or a key.
     is_open: bool,
+    /// True if it is only there where the service takes reviews.
+    is_of_reviews: bool,
     pub(crate) menu: Option<&'static str>,
     pub(crate) footer: Option<&'static str>,
     pub(crate) is_in_sitemap: bool,
@@ -68,6 +70,7 @@ const fn row(path: &'static str, get: Option<PageHandler>) -> PageRow {
         takes_files: false,
         is_cached: false,
         is_open: false,
+        is_of_reviews: false,
         menu: None,
         footer: None,
         is_in_sitemap: false,
@@ -113,6 +116,15 @@ impl PageRow {
 
     pub(crate) const fn takes_files(self) -> Self {
         Self { takes_files: true, max_form: MAX_LIST_BYTES, ..self }
+    }
+
+    /// The form may contain a long text.
+    pub(crate) const fn takes_texts(self) -> Self {
+        Self { max_form: MAX_TEXT_BYTES, ..self }
+    }
+
+    pub(crate) const fn of_reviews(self) -> Self {
+        Self { is_of_reviews: true, ..self }
     }
 
     /// Caches the page, which depends only on release, path, query and theme, not on which other releases are loaded.
@@ -193,6 +205,11 @@ impl<'a> PageRoute<'a> {
     /// True if a private service answers it without a session or a key.
     pub fn is_open(self) -> bool {
         self.twin.is_none() && self.row.is_open
+    }
+
+    /// True if it is only there where the service takes reviews.
+    pub fn is_of_reviews(self) -> bool {
+        self.row.is_of_reviews
     }
 
     /// The parameters of a request that the page does not have.

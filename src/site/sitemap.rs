@@ -49,7 +49,8 @@ fn data_pages() -> impl Iterator<Item = &'static str> {
 
 fn docs_pages() -> impl Iterator<Item = &'static str> {
     let pages = docs::pages().filter(|(_, entry)| matches!(entry, StaticEntry::Page { .. }));
-    pages.map(|(path, _)| *path)
+    // Whether the page of reviews is there depends on the service.
+    pages.map(|(path, _)| *path).filter(|path| !docs::is_of_reviews(path))
 }
 
 fn markets(catalog: &Catalog) -> Vec<String> {

@@ -50,7 +50,7 @@ pub(crate) enum StaticEntry {
 
 pub(crate) enum PageBody {
     /// HTML with placeholders: `{base}` of the service, its `{brand}`, `{firm_query}` for a firm's name, `{contact}`,
-    /// `{version_ends}`.
+    /// `{version_ends}`; what is between `{reviews}` and `{/reviews}` is there only if the service takes reviews.
     Text(&'static str),
     Template(DocsTemplate),
     /// An endpoint, by operation. The page also shows the request that its form describes.
@@ -63,6 +63,7 @@ impl PageBody {
             Self::Text(html) => {
                 let firm = context.catalog.example_name(Table::Firms);
                 let query: String = byte_serialize(firm.as_bytes()).collect();
+                let html = about_reviews(html, context.operator.takes_reviews());
                 let html = html.replace("{base}", &escaped(context.base)).replace("{firm_query}", &query);
                 let html = html.replace("{brand}", &escaped(context.operator.brand.name.as_str()));
                 let html = html.replace("{version_ends}", &version_ends(&context.operator.version_ends));
@@ -72,6 +73,19 @@ impl PageBody {
             Self::Endpoint(operation) => docs::reference::endpoint(context, operation, query),
         }
     }
+}
+
+/// The text with what it says of reviews, or without it.
+fn about_reviews(html: &str, is_kept: bool) -> String {
+    let mut kept = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some((before, part)) = rest.split_once("{reviews}") {
+        let (part, after) = part.split_once("{/reviews}").unwrap_or((part, ""));
+        kept.push_str(before);
+        kept.push_str(if is_kept { part } else { "" });
+        rest = after;
+    }
+    kept + rest
 }
 
 fn version_ends(ends: &[VersionEnd]) -> String {
@@ -96,7 +110,7 @@ fn contact(url: Option<&str>) -> String {
 #[template(path = "docs.html")]
 struct DocsPage<'a> {
     layout: PageLayout,
-    nav_items: &'a [(&'static str, &'static str)],
+    nav_items: Vec<(&'static str, &'static str)>,
     groups: &'a [EndpointGroup],
     is_endpoint: bool,
     body: &'a str,
@@ -150,6 +164,11 @@ impl StaticPages {
     /// True if a private service shows the entry to strangers: files without data, and the privacy page.
     pub fn is_open(position: usize) -> bool {
         position >= docs::pages().count() || Self::path(position) == "/docs/privacy"
+    }
+
+    /// True if the entry is only there where the service takes reviews.
+    pub fn is_of_reviews(position: usize) -> bool {
+        docs::is_of_reviews(Self::path(position))
     }
 
     /// The response for the entry at a [position](Self::position); `None` if the method is not GET, HEAD or OPTIONS.
@@ -232,10 +251,13 @@ impl StaticEntry {
         let text = body.render(context, query)?.replace("<pre>", "<pre tabindex=\"0\">");
         let text = text.replace("<pre class", "<pre tabindex=\"0\" class");
         let text = text.replace("<div class=\"scroll\"", "<div class=\"scroll\" tabindex=\"0\"");
+        let is_there =
+            |(path, _): &(&'static str, &'static str)| !docs::is_of_reviews(path) || context.operator.takes_reviews();
+        let nav_items = docs::NAV_ITEMS.iter().copied().filter(is_there);
         render(&DocsPage {
             groups: if layout.is_within("/docs/reference") { &context.reference().groups } else { &[] },
             layout,
-            nav_items: docs::NAV_ITEMS,
+            nav_items: nav_items.collect(),
             is_endpoint: matches!(body, PageBody::Endpoint(_)),
             body: &text,
         })

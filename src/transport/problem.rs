@@ -89,7 +89,7 @@ codes! {
          has none: send a key that you created on your account page. A private service may show its pages to signed-in \
          accounts only.";
     Forbidden => "forbidden", 403, "Not permitted",
-        "A form is not from a page of this service, or the service does not offer sign-up.";
+        "A form is not from a page of this service, the service does not offer sign-up, or the account may not do this yet.";
     NotFound => "not_found", 404, "Not found",
         "No record of the snapshot has this slug. `did_you_mean` has the most similar slugs.";
     UnknownRoute => "unknown_route", 404, "Unknown path",

@@ -9,6 +9,7 @@ mod mcp;
 mod pages;
 mod releases;
 mod repository;
+mod reviews;
 mod search;
 mod server;
 mod simulator;

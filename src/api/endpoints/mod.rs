@@ -12,6 +12,7 @@ mod record;
 mod saved;
 mod snapshots;
 mod stats;
+pub(crate) mod submit_review;
 pub(crate) mod suggest;
 mod usage;
 

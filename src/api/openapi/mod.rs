@@ -24,6 +24,7 @@ use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, Deprecated, OpenApi, OpenApiBuilder};
 
 use crate::Route;
+use crate::endpoints::submit_review;
 use catalog::Catalog;
 use data::Table;
 use service::Operator;
@@ -72,8 +73,12 @@ fn absolute(text: &str, base: &str) -> String {
     text.replace("](/", &format!("]({base}/"))
 }
 
-/// Adds what the operator decides: contact, terms, and the end of the version.
-pub fn name_operator(document: &mut OpenApi, version: Version, operator: &Operator) {
+/// Adds what the operator decides: contact, terms, the end of the version, and whether reviews can be submitted. `base` is the base
+/// URL of the service.
+pub fn name_operator(document: &mut OpenApi, version: Version, base: &str, operator: &Operator) {
+    if version == Version::V3 && operator.takes_reviews() {
+        submit_review::document(document, base);
+    }
     if operator.version_end(version.segment()).is_some() {
         let operations = document.paths.paths.values_mut().filter_map(|path| path.get.as_mut());
         operations.for_each(|operation| operation.deprecated = Some(Deprecated::True));

@@ -288,12 +288,23 @@ pub(crate) fn what_is_public_is_complete(open: OpenStore<'_>) {
     let authors: Vec<&str> = public.reviews.iter().map(|review| review.author.as_str()).collect();
     assert!(authors[0] == authors[1] && authors[1] != authors[2] && authors[0].len() == 32, "{authors:?}");
 
+    // The firm answers once, until it removes the answer.
+    store.reply_to_review("r-1", Some("We are sorry."), NOON + 70).unwrap();
+    assert!(matches!(store.reply_to_review("r-1", Some("Again."), NOON + 71), Err(StoreError::RepliedAlready)));
+    assert!(matches!(store.reply_to_review("r-4", Some("Not public."), NOON), Err(StoreError::NoSuchReview)));
+    let public = open().public_reviews().unwrap();
+    let replied = (public.reviews[0].reply.as_deref(), public.reviews[0].replied_on);
+    assert_eq!((public.change, replied), (4, (Some("We are sorry."), Some(Date::from_unix(NOON)))));
+    assert_eq!(store.reply_to_review("r-1", None, NOON + 72).unwrap().replied_at, None);
+    let first = store.reply_to_review("r-1", Some("Better."), NOON + 73).unwrap();
+
     // What is no longer public stays in the list without its content.
     decide(&*store, olga, &first, ReviewAction::Hide).unwrap();
     store.withdraw_review(zoe, second.id, NOON + 99).unwrap();
     store.delete_account(bob, None, NOON + 100).unwrap();
     let public = open().public_reviews().unwrap();
-    assert_eq!(public.change, 6);
+    assert_eq!(public.change, 9);
+    assert!(public.reviews.iter().all(|review| review.reply.is_none()));
     let states: Vec<_> = public.reviews.iter().map(|review| (review.id.as_str(), review.state)).collect();
     let (hidden, withdrawn) = (ReviewState::Hidden, ReviewState::Withdrawn);
     assert_eq!(states, [("r-1", hidden), ("r-2", withdrawn), ("r-3", withdrawn)]);

@@ -68,6 +68,21 @@ impl AuthService {
         self.audited(AuditEntry { review: Some(review), action, operator: Some(operator), ..event }, decided)
     }
 
+    /// Stores the answer of a firm that `account` speaks for, or removes it; `operator` if one removes it.
+    pub async fn reply_to_review(
+        self: &Arc<Self>,
+        account: Option<AccountId>,
+        operator: Option<AccountId>,
+        public_id: String,
+        reply: Option<String>,
+        now: i64,
+    ) -> AccountResult<StoredReview> {
+        let store = move |service: &Self| service.store.reply_to_review(&public_id, reply.as_deref(), now);
+        let replied = self.blocking(store).await;
+        let review = replied.as_ref().ok().map(|review| review.id);
+        self.audited(AuditEntry { review, operator, ..AuditEntry::new(AuditEvent::ReviewReply, account) }, replied)
+    }
+
     /// Stores a report of a public review by the client at `address`; true if the review is hidden now.
     /// [`AccountError::Throttled`](crate::AccountError::Throttled).
     pub async fn report_review(

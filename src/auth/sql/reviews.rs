@@ -250,6 +250,26 @@ impl dyn Store + '_ {
         })
     }
 
+    /// Stores the firm's one public answer to a public review, or removes it. [`StoreError::NoSuchReview`],
+    /// [`StoreError::RepliedAlready`].
+    pub fn reply_to_review(&self, public_id: &str, reply: Option<&str>, now: i64) -> StoreResult<StoredReview> {
+        self.change("store the answer of the firm", |sql| {
+            let query = "SELECT id FROM reviews WHERE public_id = ?1 AND state IN ('approved', 'hidden')";
+            let id: ReviewId = sql.row(query, &params![public_id])?.ok_or(StoreError::NoSuchReview)?;
+            let found = lock_review(sql, id)?;
+            if found.state != ReviewState::Approved && reply.is_some() {
+                return Err(StoreError::NoSuchReview.into());
+            }
+            if found.reply.is_some() && reply.is_some() {
+                return Err(StoreError::RepliedAlready.into());
+            }
+            let update = "UPDATE reviews SET reply = ?1, replied_at = ?2, version = version + 1 WHERE id = ?3";
+            sql.execute(update, &params![reply, reply.map(|_| now), id.0])?;
+            note_public_change(sql, &found)?;
+            one(sql, id)
+        })
+    }
+
     /// The reviews that wait for an operator: their number, and at most `limit` after the first `start`, the one that
     /// has waited longest first.
     pub fn review_queue(&self, start: u32, limit: u32) -> StoreResult<(u32, Vec<StoredReview>)> {

@@ -26,6 +26,7 @@ mod keys;
 mod mail;
 mod origin;
 mod overview;
+mod reviews;
 pub(super) mod saved;
 mod sign;
 mod theme;
@@ -93,12 +94,12 @@ const PAGES: &[PageRow] = &[
 ];
 
 pub(crate) fn pages() -> impl Iterator<Item = &'static PageRow> {
-    PAGES.iter().chain(saved::PAGES).chain(admin::PAGES)
+    PAGES.iter().chain(saved::PAGES).chain(reviews::PAGES).chain(admin::PAGES)
 }
 
 pub(crate) enum AccountReply {
     Page(StatusCode, String),
-    NewSession(String, Vec<String>),
+    PageWithCookies(String, Vec<String>),
     Redirect(Cow<'static, str>, Vec<String>),
     /// A download: file name, content type, content.
     File(String, &'static str, Vec<u8>),
@@ -132,9 +133,9 @@ impl From<AccountError> for AccountReply {
         match error {
             AccountError::SignedOut => Self::Redirect("/signin".into(), Vec::new()),
             AccountError::TotpChanged => Self::Redirect("/account".into(), Vec::new()),
-            AccountError::NoSuchKey | AccountError::Watch(StoreError::NoSuchWatch | StoreError::NoSuchWebhook) => {
-                Self::Failed(PageError::UnknownPage)
-            }
+            AccountError::NoSuchKey
+            | AccountError::Watch(StoreError::NoSuchWatch | StoreError::NoSuchWebhook)
+            | AccountError::Review(StoreError::NoSuchReview) => Self::Failed(PageError::UnknownPage),
             error => Self::Failed(PageError::Account(error)),
         }
     }
@@ -144,7 +145,9 @@ impl From<AccountError> for AccountReply {
 pub(crate) struct AccountRequest<'a> {
     page: PageRequest<'a>,
     auth: &'a Arc<AuthService>,
-    /// The numbers in the path; 0 without them.
+    /// The texts in place of the placeholders of the path.
+    values: PathValues<'a>,
+    /// These texts as numbers; 0 if they are none.
     id: i64,
     key: i64,
     /// Empty for a request without one.
@@ -211,7 +214,7 @@ pub(crate) async fn answer(
     let form = FormData::new(form.unwrap_or_default(), has_content_type(request.headers, "multipart/form-data"));
     let [id, key]: [i64; 2] = values.map(|number| number.parse().unwrap_or_default());
     let (auth, now) = (&request.state.auth, request.state.now());
-    let account_request = AccountRequest { page: request, auth, id, key, form: &form, address, now };
+    let account_request = AccountRequest { page: request, auth, values, id, key, form: &form, address, now };
     let reply = if is_foreign { Err(PageError::ForeignForm.into()) } else { handle(account_request).await };
     respond_with(request, reply.unwrap_or_else(|reply| reply))
 }
@@ -238,7 +241,7 @@ fn respond_with(request: PageRequest<'_>, reply: AccountReply) -> Response<Vec<u
             set(response.headers_mut(), RETRY_AFTER, &wait.seconds.to_string());
             response
         }
-        AccountReply::NewSession(html, cookies) => with_cookies(respond(request, StatusCode::OK, html), &cookies),
+        AccountReply::PageWithCookies(html, cookies) => with_cookies(respond(request, StatusCode::OK, html), &cookies),
         AccountReply::Redirect(path, cookies) => with_cookies(redirect(&path), &cookies),
         AccountReply::File(name, content_type, body) => {
             let mut response = crate::respond_with(request, StatusCode::OK, body, content_type);

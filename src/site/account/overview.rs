@@ -59,6 +59,7 @@ struct AccountPage<'a> {
     sessions: Vec<(i64, String, String, bool)>,
     lifetimes: Vec<SelectOption>,
     needs_verification: bool,
+    takes_reviews: bool,
     /// Start date of two-step sign-in; empty if it is off.
     totp_enabled: String,
     messages: AccountMessages,
@@ -160,6 +161,7 @@ pub(crate) async fn show(request: AccountRequest<'_>, visitor: &Visitor, message
         sessions: sessions.iter().map(session_row).collect(),
         lifetimes: lifetimes(None),
         needs_verification: visitor.account.verified_at.is_none() && state.auth.sends_mail(),
+        takes_reviews: state.operator.takes_reviews(),
         totp_enabled: visitor.account.totp_enabled_at.map_or_else(String::new, format::day_of),
         messages,
     };
@@ -208,7 +210,7 @@ pub(crate) async fn change_password(request: AccountRequest<'_>, visitor: Visito
             let messages = AccountMessages { success, ..AccountMessages::default() };
             Ok(match show(request, &visitor, messages).await? {
                 AccountReply::Page(_, html) => {
-                    AccountReply::NewSession(html, cookie::session_cookies(request.page.state, &started))
+                    AccountReply::PageWithCookies(html, cookie::session_cookies(request.page.state, &started))
                 }
                 other => other,
             })

@@ -104,6 +104,7 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, AccountReply> {
         | AccountError::KeyOverlaps
         | AccountError::KeyLimitReached { .. }
         | AccountError::Watch(_)
+        | AccountError::Review(_)
         | AccountError::NewKeysUsedUp(_) => Ok(error.to_string()),
         error => Err(error.into()),
     }

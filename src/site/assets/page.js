@@ -217,3 +217,16 @@ document.addEventListener("keydown", (event) => {
   const field = document.querySelector("input[data-suggest]");
   if (field && (isSlash || isPalette)) { event.preventDefault(); field.focus(); field.select(); }
 });
+
+// Keys of a page of decisions: a link or button is pressed, after the field that it needs has a text.
+const keyed = new Map([...document.querySelectorAll("[data-key]")].map((element) => [element.dataset.key, element]));
+if (keyed.size > 0) document.addEventListener("keydown", (event) => {
+  const isTyping = event.target.matches("input:not([type=checkbox]), select, textarea");
+  if (event.key === "Escape" && isTyping) event.target.blur();
+  const element = keyed.get(event.key);
+  if (isTyping || !element || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  const needed = document.getElementById(element.dataset.needs);
+  if (needed && needed.value.trim() === "") needed.focus();
+  else element.click();
+});

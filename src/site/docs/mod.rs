@@ -29,6 +29,7 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs/bulk", "Bulk files"),
     ("/docs/search", "Search"),
     ("/docs/score", "Peer score"),
+    ("/docs/reviews", "Reviews"),
     ("/docs/match", "Match"),
     ("/docs/resolve", "Look up"),
     ("/docs/limits", "Limits"),
@@ -39,6 +40,11 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs/operation", "Operation"),
     ("/docs/privacy", "Privacy"),
 ];
+
+/// True for a page that is only there where the service takes reviews.
+pub(crate) fn is_of_reviews(path: &str) -> bool {
+    path == "/docs/reviews"
+}
 
 const REFERENCE: &str = "Every endpoint, parameter and field of the REST API, with example responses.";
 
@@ -134,6 +140,7 @@ const PAGES: &[SiteEntry] = &[
     text!("privacy", "Privacy", "What this service stores about you, for how long, and how to delete it."),
     page("/docs/match", "Match", "How the firms that fit a startup are found and explained.", |_| match_page()),
     page("/docs/similar", "Similar records", "How records like one are found and explained.", |_| SimilarDocs.render()),
+    text!("reviews", "Reviews", "How to review a firm, what others see of you, and how reviews are moderated."),
     text!("score", "Peer score", "How the peer score is computed, so that anyone can recompute it."),
 ];
 
@@ -201,7 +208,8 @@ fn llms(context: &DocsContext<'_>) -> StaticAsset {
         snapshot.title(),
     );
     for (path, entry) in pages() {
-        if let StaticEntry::Page { title, description, .. } = entry {
+        let is_there = !is_of_reviews(path) || context.operator.takes_reviews();
+        if let (StaticEntry::Page { title, description, .. }, true) = (entry, is_there) {
             text += &format!("- [{title}]({base}{path}): {description}\n");
         }
     }
@@ -215,6 +223,6 @@ fn llms(context: &DocsContext<'_>) -> StaticAsset {
 
 fn document(version: Version, context: &DocsContext<'_>) -> StaticAsset {
     let mut document = openapi::document(version, context.base, context.catalog);
-    openapi::name_operator(&mut document, version, context.operator);
+    openapi::name_operator(&mut document, version, context.base, context.operator);
     StaticAsset::new("application/json", serde_json::to_vec(&document).expect("an OpenAPI document has a JSON form"))
 }

@@ -64,6 +64,8 @@ struct FirmPage {
     reviews: Vec<Review>,
     review_count: u64,
     review_url: Option<String>,
+    /// True if a review can be reported here.
+    takes_reviews: bool,
     /// The years for which the data does not know investors, or those of some countries only, as sentences.
     gaps: Option<String>,
     /// Until when investors are known, if the data has later rounds.
@@ -135,6 +137,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         reviews: records(catalog, Table::Reviews, &latest.rows)?,
         review_count: latest.total,
         review_url: request.state.operator.review_url(&firm.slug),
+        takes_reviews: request.state.operator.takes_reviews(),
         gaps: gaps(catalog),
         investors_until: investors_until(catalog),
         statements: catalog.provenance(Table::Firms, row),

@@ -34,6 +34,8 @@ struct ReviewsPage {
     review_count: u64,
     pager: Pager,
     review_url: Option<String>,
+    /// True if a review can be reported here.
+    takes_reviews: bool,
     api: String,
 }
 
@@ -75,6 +77,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         review_count: found.total,
         pager: Pager::new(&link, page, found.total),
         review_url: request.state.operator.review_url(slug),
+        takes_reviews: request.state.operator.takes_reviews(),
         api: link.at(&request.api(&format!("vcs/{slug}/reviews"))).href(),
     })
 }

@@ -1,4 +1,4 @@
-//! Pages of operators: accounts, keys, usage, releases and likely duplicates.
+//! Pages of operators: accounts, keys, usage, reviews, releases and likely duplicates.
 //!
 //! Operators are appointed by a command; for everybody else these paths are 404. The password is required again 12
 //! hours after it was entered, and after 4 hours before a change, as on the account page.
@@ -6,6 +6,7 @@
 mod accounts;
 mod duplicates;
 mod overview;
+mod reviews;
 
 use crate::account::confirm::{confirm, request_password};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
@@ -20,6 +21,11 @@ const HOME: &str = "/admin";
 pub(super) const PAGES: &[PageRow] = &[
     account_page(HOME).get(|request| Box::pin(opened(request, overview::page(request)))).post(handler!(enter)),
     account_page("/admin/duplicates").get(|request| Box::pin(opened(request, duplicates::page(request)))),
+    account_page("/admin/reviews").get(|request| Box::pin(opened(request, reviews::queue(request)))).of_reviews(),
+    account_page("/admin/reviews/{id}")
+        .get(|request| Box::pin(opened(request, reviews::page(request))))
+        .post(handler!(reviews::decide))
+        .of_reviews(),
     account_page("/admin/accounts").get(|request| Box::pin(opened(request, accounts::list(request)))),
     account_page("/admin/accounts/{id}").get(|request| Box::pin(opened(request, accounts::page(request, "")))),
     account_page("/admin/accounts/{id}/tier").post(handler!(accounts::set_tier)),

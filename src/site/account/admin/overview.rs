@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 
-use crate::account::admin::duplicates;
+use crate::account::admin::{duplicates, reviews};
 use crate::account::overview::DAYS;
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
@@ -36,6 +36,8 @@ struct OverviewPage {
     /// Time and reason of the last rejection of a release.
     last_rejection: Option<(String, String)>,
     duplicates: usize,
+    /// Reviews that wait for an operator; `None` if the service takes none.
+    waiting_reviews: Option<u32>,
 }
 
 struct ReleaseRow {
@@ -63,6 +65,10 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let head = ChartHead::new("usage", "Requests of all keys", summary);
     let releases = &state.releases;
     let (catalog, history) = (releases.current(), releases.history());
+    let waiting_reviews = match state.operator.takes_reviews() {
+        true => Some(reviews::count_waiting(request).await?),
+        false => None,
+    };
     AccountReply::shown(&OverviewPage {
         layout: request.layout("Administration", "Accounts, usage and releases."),
         accounts,
@@ -77,6 +83,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
         rejections: history.rejections,
         file_changes: history.file_changes,
         duplicates: duplicates::count(&catalog),
+        waiting_reviews,
         last_rejection: history.last_rejection.map(|rejection| (format::instant(rejection.at), rejection.reason)),
     })
 }

@@ -121,7 +121,7 @@ async fn own_watch(request: AccountRequest<'_>, visitor: &Visitor) -> Result<Wat
 }
 
 /// Queues work that may search the catalog, and runs it when it is its turn.
-async fn run_in_turn<T>(request: AccountRequest<'_>, work: impl FnOnce() -> T) -> Result<T, AccountReply> {
+pub(super) async fn run_in_turn<T>(request: AccountRequest<'_>, work: impl FnOnce() -> T) -> Result<T, AccountReply> {
     let (caller, meter) = (WorkCaller::Address(request.address), request.page.trace.work());
     request.page.state.work.run(caller, meter, work).await.map_err(|_| PageError::Overloaded.into())
 }

@@ -1,0 +1,250 @@
+//! Reviews as their authors write them, in forms and through the API: how the answers are read, who may write them, and the
+//! proof that comes with the author's address.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::{ReviewAccess, State};
+use auth::account::{Account, AccountId};
+use auth::review::{ReviewAnswers, ReviewId, SavedReview, StoredReview};
+use auth::{AccountError, AuthService, new_review_id};
+use catalog::Catalog;
+use data::import::clean::{clean, clean_line};
+use data::vocabulary::Vocabulary;
+use data::{Date, PartialDate, ReviewProof, Table};
+
+pub const MAX_TITLE: usize = 120;
+/// Shortest and longest text of a submitted review, in characters.
+pub const MIN_BODY: usize = 40;
+pub const MAX_BODY: usize = 5_000;
+pub const MAX_RESPONSE: usize = 1_000;
+
+/// The oldest contact that a review may be about.
+const FIRST_YEAR: i32 = 2000;
+
+/// Fields of a review, in the order of the form.
+pub const FIELDS: [&str; 10] =
+    ["role", "stage", "contact_month", "rating", "responsiveness", "fairness", "value_add", "ghosted", "title", "body"];
+
+/// A fault of a field: its name, and a sentence without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewFault {
+    pub field: &'static str,
+    pub detail: String,
+}
+
+/// The answers by field, and all faults. Unless it `is_complete`, it is a draft, which may lack anything. `today` bounds the
+/// month of the contact.
+pub fn read_answers<'t>(
+    text: impl Fn(&'static str) -> Cow<'t, str>,
+    today: Date,
+    is_complete: bool,
+) -> (ReviewAnswers, Vec<ReviewFault>) {
+    let mut reader = AnswerReader { faults: Vec::new(), is_complete };
+    let role = reader.word(text("role").trim(), "role", true);
+    let stage = reader.word(text("stage").trim(), "stage", false);
+    let contact_month = reader.month(text("contact_month").trim(), today);
+    let mut rating = |field, is_required| reader.rating(text(field).trim(), field, is_required);
+    let [rating, responsiveness, fairness, value_add] =
+        [("rating", true), ("responsiveness", false), ("fairness", false), ("value_add", false)]
+            .map(|(field, is_required)| rating(field, is_required));
+    let ghosted = reader.truth(text("ghosted").trim());
+    let title = reader.text(clean_line(&text("title")), "title", (1, MAX_TITLE));
+    let body = reader.text(clean(&text("body")), "body", (MIN_BODY, MAX_BODY));
+    let answers =
+        ReviewAnswers { role, stage, contact_month, rating, responsiveness, fairness, value_add, ghosted, title, body };
+    (answers, reader.faults)
+}
+
+struct AnswerReader {
+    faults: Vec<ReviewFault>,
+    is_complete: bool,
+}
+
+impl AnswerReader {
+    fn fault(&mut self, field: &'static str, detail: String) {
+        self.faults.push(ReviewFault { field, detail });
+    }
+
+    /// A value of its field, if there is one; a missing one is a fault of a complete review.
+    fn value<T>(
+        &mut self,
+        text: &str,
+        field: &'static str,
+        is_required: bool,
+        read: impl Fn(&str) -> Option<T>,
+        (missing, expected): (&str, &str),
+    ) -> Option<T> {
+        if text.is_empty() {
+            if is_required && self.is_complete {
+                self.fault(field, missing.to_owned());
+            }
+            return None;
+        }
+        let value = read(text);
+        if value.is_none() {
+            self.fault(field, format!("this is not {expected}"));
+        }
+        value
+    }
+
+    fn word<V: Vocabulary>(&mut self, text: &str, field: &'static str, is_required: bool) -> Option<V> {
+        let expected = format!("one of {}", V::names().join(", "));
+        self.value(text, field, is_required, V::read, (&format!("choose {expected}"), &expected))
+    }
+
+    fn rating(&mut self, text: &str, field: &'static str, is_required: bool) -> Option<u8> {
+        let read = |text: &str| text.parse().ok().filter(|rating| (1..=5).contains(rating));
+        self.value(text, field, is_required, read, ("choose a rating from 1 to 5", "a whole number from 1 to 5"))
+    }
+
+    fn truth(&mut self, text: &str) -> Option<bool> {
+        let read = |text: &str| text.parse().ok();
+        let expected = "false (they answered) or true (you never got an answer)";
+        self.value(text, "ghosted", true, read, ("say whether they answered", expected))
+    }
+
+    fn month(&mut self, text: &str, today: Date) -> Option<PartialDate> {
+        let read = |text: &str| text.parse::<PartialDate>().ok().filter(|_| text.len() == "2026-03".len());
+        let texts = ("name the month, such as 2026-03", "a month such as 2026-03");
+        let month = self.value(text, "contact_month", true, read, texts)?;
+        if month.first_day() > today {
+            self.fault("contact_month", "this month is in the future".to_owned());
+        } else if month.year() < FIRST_YEAR {
+            self.fault("contact_month", format!("the contact must be from {FIRST_YEAR} or later"));
+        }
+        Some(month)
+    }
+
+    fn text(&mut self, text: String, field: &'static str, (min, max): (usize, usize)) -> String {
+        let count = text.chars().count();
+        if count > max {
+            self.fault(field, format!("this has {count} characters; the maximum is {max}"));
+        } else if self.is_complete && count == 0 {
+            self.fault(field, "write something here".to_owned());
+        } else if self.is_complete && count < min {
+            self.fault(field, format!("this has {count} characters; write at least {min}"));
+        }
+        text
+    }
+}
+
+/// The proof that comes with the verified address of an account.
+pub fn proof_of(catalog: &Catalog, account: &Account) -> ReviewProof {
+    let is_known = || !catalog.rows_of_mail_domain(Table::Startups, account.email.domain()).is_empty();
+    if account.verified_at.is_some() && is_known() { ReviewProof::Email } else { ReviewProof::None }
+}
+
+/// True if the account may write reviews, once its address is verified.
+pub fn may_review(access: ReviewAccess, catalog: &Catalog, account: &Account) -> bool {
+    match access {
+        ReviewAccess::Off => false,
+        ReviewAccess::Invite => {
+            account.is_reviewer || !catalog.rows_of_mail_domain(Table::Startups, account.email.domain()).is_empty()
+        }
+        ReviewAccess::Open => true,
+    }
+}
+
+/// What an author wrote about the firm with this row.
+#[derive(Clone, Debug)]
+pub struct WrittenReview {
+    pub id: Option<ReviewId>,
+    pub firm: u32,
+    pub answers: ReviewAnswers,
+    pub response: Option<String>,
+    pub submits: bool,
+}
+
+/// Saves a review, and submits it on request; the firm counts as the same under all of its slugs.
+pub async fn save(
+    state: &State,
+    account: &Account,
+    written: WrittenReview,
+    now: i64,
+) -> Result<StoredReview, AccountError> {
+    let catalog = state.releases.current();
+    let others = own_reviews(&state.auth, account.id).await?;
+    let is_of_firm = |review: &&StoredReview| catalog.find(Table::Firms, &review.firm) == Some(written.firm);
+    let saved = SavedReview {
+        id: written.id,
+        firm: catalog.snapshot().slug(Table::Firms, written.firm).to_owned(),
+        former_slugs: others.iter().filter(is_of_firm).map(|review| review.firm.clone()).collect(),
+        public_id: new_review_id().map_err(AccountError::from)?,
+        answers: written.answers,
+        response: written.response,
+        submits: written.submits,
+        proof: proof_of(&catalog, account),
+    };
+    state.auth.save_review(account.id, saved, now).await
+}
+
+pub async fn own_reviews(auth: &Arc<AuthService>, account: AccountId) -> Result<Vec<StoredReview>, AccountError> {
+    auth.blocking(move |service| service.store().reviews_of(account)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMPLETE: [(&str, &str); 10] = [
+        ("role", "founder"),
+        ("stage", ""),
+        ("contact_month", "2026-03"),
+        ("rating", "2"),
+        ("responsiveness", "1"),
+        ("fairness", ""),
+        ("value_add", "5"),
+        ("ghosted", "true"),
+        ("title", " No \t answer "),
+        ("body", "They took the call, and then nothing came for\r\n\r\nfour months\u{202e}."),
+    ];
+
+    fn read(changes: &[(&str, &str)], is_complete: bool) -> (ReviewAnswers, Vec<(&'static str, String)>) {
+        let text = |field: &'static str| {
+            let values = changes.iter().chain(&COMPLETE);
+            Cow::Owned(values.clone().find(|(name, _)| *name == field).unwrap().1.to_owned())
+        };
+        let (answers, faults) = read_answers(text, "2026-11-30".parse().unwrap(), is_complete);
+        (answers, faults.into_iter().map(|fault| (fault.field, fault.detail)).collect())
+    }
+
+    #[test]
+    fn complete_answers_are_read_and_cleaned() {
+        let (answers, faults) = read(&[], true);
+        assert_eq!(faults, []);
+        assert_eq!((answers.rating, answers.fairness, answers.ghosted), (Some(2), None, Some(true)));
+        assert_eq!(answers.title, "No answer");
+        assert_eq!(answers.body, "They took the call, and then nothing came for\n\nfour months.");
+    }
+
+    #[test]
+    fn each_fault_is_named_by_its_field() {
+        for (change, fault) in [
+            (("role", ""), "choose one of founder, executive, other"),
+            (("role", "intern"), "this is not one of founder, executive, other"),
+            (("contact_month", "2026-03-01"), "this is not a month such as 2026-03"),
+            (("contact_month", "2026-12"), "this month is in the future"),
+            (("contact_month", "1999-12"), "the contact must be from 2000 or later"),
+            (("rating", ""), "choose a rating from 1 to 5"),
+            (("rating", "6"), "this is not a whole number from 1 to 5"),
+            (("ghosted", "perhaps"), "this is not false (they answered) or true (you never got an answer)"),
+            (("title", " "), "write something here"),
+            (("body", "Too short."), "this has 10 characters; write at least 40"),
+        ] {
+            assert_eq!(read(&[change], true).1, [(change.0, fault.to_owned())], "{change:?}");
+        }
+        let long = "x".repeat(MAX_BODY + 1);
+        assert_eq!(
+            read(&[("body", &long)], false).1,
+            [("body", "this has 5001 characters; the maximum is 5000".to_owned())]
+        );
+    }
+
+    #[test]
+    fn a_draft_may_lack_anything() {
+        let empty = FIELDS.map(|field| (field, ""));
+        assert_eq!(read(&empty, false), (ReviewAnswers::default(), Vec::new()));
+        assert_eq!(read(&empty, true).1.len(), 6);
+    }
+}

@@ -1,0 +1,121 @@
+//! Writing reviews: the form, the reviews of an account, and what became of them.
+
+mod form;
+mod report;
+
+use askama::Template;
+
+use crate::account::reviews::form::{ReviewForm, ReviewView, WRITES};
+pub(super) use crate::account::reviews::form::{proof_in_words, public_form};
+use crate::account::reviews::report::REPORTS;
+use crate::account::{AccountReply, AccountRequest, AccountResult};
+use crate::error_page::PageError;
+use crate::format;
+use crate::layout::PageLayout;
+use crate::routes::{PageRow, account_page};
+use auth::Visitor;
+use auth::review::{ReviewId, ReviewState, StoredReview};
+use catalog::Catalog;
+use data::Table;
+use service::reviews::own_reviews;
+
+const REVIEWS: &str = "/account/reviews";
+
+/// Only where the service takes reviews.
+pub(super) const PAGES: &[PageRow] = &[
+    account_page(WRITES).get(handler!(form::page)).post(handler!(form::send)).takes_texts().of_reviews(),
+    account_page(REPORTS).get(handler!(report::page)).post(handler!(report::send)).of_reviews(),
+    account_page(REVIEWS).get(signed_in!(list)).of_reviews(),
+    account_page("/account/reviews/{id}")
+        .get(handler!(form::own_page))
+        .post(handler!(form::send_own))
+        .takes_texts()
+        .of_reviews(),
+    account_page("/account/reviews/{id}/withdraw").post(signed_in!(withdraw)).of_reviews(),
+    account_page("/account/reviews/{id}/delete").post(signed_in!(delete)).of_reviews(),
+];
+
+#[derive(Template)]
+#[template(path = "own_reviews.html")]
+struct OwnReviewsPage {
+    layout: PageLayout,
+    rows: Vec<ReviewView>,
+}
+
+async fn list(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let reviews = own_reviews(request.auth, visitor.account.id).await?;
+    let catalog = request.page.state.releases.current();
+    AccountReply::shown(&OwnReviewsPage {
+        layout: request.layout("Your reviews", "Reviews of firms that you wrote."),
+        rows: reviews.iter().map(|review| ReviewView::new(&catalog, review)).collect(),
+    })
+}
+
+fn path_of(review: ReviewId) -> String {
+    format!("{REVIEWS}/{}", review.0)
+}
+
+fn back_to(review: ReviewId) -> AccountResult {
+    Ok(AccountReply::Redirect(path_of(review).into(), Vec::new()))
+}
+
+/// The review of the visitor in the path; a 404 for others' reviews.
+async fn own(request: AccountRequest<'_>, visitor: &Visitor) -> Result<StoredReview, AccountReply> {
+    let (account, review) = (visitor.account.id, ReviewId(request.id));
+    Ok(request.auth.blocking(move |service| service.store().review_of(account, review)).await?)
+}
+
+async fn withdraw(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let review = own(request, &visitor).await?;
+    // Sending the form again changes nothing.
+    if review.state.can_be_withdrawn() {
+        request.auth.withdraw_review(visitor.account.id, review.id, request.now).await?;
+    }
+    back_to(review.id)
+}
+
+async fn delete(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    request.auth.delete_review(visitor.account.id, ReviewId(request.id), request.now).await?;
+    Ok(AccountReply::Redirect(REVIEWS.into(), Vec::new()))
+}
+
+/// Row of the firm of a review; `None` if the release does not have it.
+fn firm_of(catalog: &Catalog, review: &StoredReview) -> Option<u32> {
+    catalog.find(Table::Firms, &review.firm)
+}
+
+/// Name of the firm in a release, or its slug.
+pub(super) fn firm_name(catalog: &Catalog, slug: &str) -> String {
+    let row = catalog.find(Table::Firms, slug);
+    row.map_or(slug, |row| catalog.snapshot().name(Table::Firms, row)).to_owned()
+}
+
+pub(super) fn state_in_words(state: ReviewState) -> &'static str {
+    match state {
+        ReviewState::Draft => "Draft",
+        ReviewState::Submitted => "Waits for the operator",
+        ReviewState::Asked => "The operator has a question",
+        ReviewState::Approved => "Approved",
+        ReviewState::Rejected => "Not accepted",
+        ReviewState::Hidden => "Hidden until the operator decides on an objection",
+        ReviewState::Withdrawn => "Withdrawn",
+    }
+}
+
+/// The firm whose page the form is on.
+fn firm_row(catalog: &Catalog, request: AccountRequest<'_>) -> Result<u32, PageError> {
+    crate::find(catalog, Table::Firms, request.values[0])
+}
+
+impl ReviewView {
+    fn new(catalog: &Catalog, review: &StoredReview) -> Self {
+        let form = ReviewForm::of(review);
+        Self {
+            path: path_of(review.id),
+            firm: firm_name(catalog, &review.firm),
+            title: if form.is_untitled() { "Untitled".to_owned() } else { review.answers.title.clone() },
+            state: state_in_words(review.state),
+            changed: format::instant(review.changed_at),
+        }
+    }
+}
