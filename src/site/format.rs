@@ -152,13 +152,17 @@ pub(crate) fn reviewer(review: &Review) -> String {
         ReviewerRole::Other => None,
     });
     let contact = review.contact_month.map(|month| format!("contact in {}", month.month_in_words()));
-    let proof = review.proof.as_ref().and_then(|proof| ReviewProof::read(proof)).map(|proof| match proof {
+    let proof = review.proof.as_ref().and_then(|proof| ReviewProof::read(proof)).map(proof_in_words);
+    let known = [role, contact, proof.map(str::to_owned)].into_iter().flatten();
+    capitalized(&known.collect::<Vec<_>>().join(" · "))
+}
+
+pub(crate) fn proof_in_words(proof: ReviewProof) -> &'static str {
+    match proof {
         ReviewProof::None => "not verified",
         ReviewProof::Email => "verified by an e-mail address at a startup of the data",
         ReviewProof::Confirmed => "round or pitch confirmed by the operator",
-    });
-    let known = [role, contact, proof.map(str::to_owned)].into_iter().flatten();
-    capitalized(&known.collect::<Vec<_>>().join(" · "))
+    }
 }
 
 /// Replaces the backquotes of a message by “ and ”.

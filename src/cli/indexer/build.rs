@@ -33,7 +33,7 @@ pub(super) struct BuildArgs {
     #[command(flatten)]
     sources: SourceArgs,
     #[command(flatten)]
-    reviews: ReviewArgs,
+    pub(super) reviews: ReviewArgs,
     /// Publish even if a table lost more than a fifth of its rows
     #[arg(long)]
     force: bool,

@@ -18,6 +18,7 @@ use data::SnapshotVersion;
 use data::import::FurtherReviews;
 use data::import::csv_table::TableRow as _;
 use data::import::rows::DatasetReview;
+use platform::clock;
 use release::ReleaseStore;
 use release::remote::RemoteStore;
 
@@ -26,6 +27,8 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// The same of an object store, whose requests cost money; also the shortest time between two releases, so that approvals in a
 /// row make one.
 const LONG_INTERVAL: Duration = Duration::from_secs(10);
+/// Seconds for which objects of an object store stay that no release needs: they may belong to a push that is running.
+const PRUNE_GRACE: i64 = 7 * 86_400;
 /// The longest interval after failures, each of which doubles it.
 const MAX_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -42,6 +45,9 @@ pub(super) struct ReviewArgs {
     /// without them
     #[arg(long, requires = "reviews")]
     pub(super) follow: bool,
+    /// Number of newest releases to keep after each that is published; the others are deleted [default: all]
+    #[arg(long, value_name = "N", requires = "follow")]
+    keep: Option<usize>,
 }
 
 impl ReviewArgs {
@@ -143,6 +149,12 @@ fn publish_changes(
     }
     let exported = ExportedReviews::read(store)?;
     build.build(Some(&exported), OffsetDateTime::now_utc(), style)?;
+    if let Some(keep) = build.reviews.keep {
+        match remote {
+            Some(remote) => drop(remote.prune(keep, PRUNE_GRACE, clock::now())?),
+            None => drop(releases.prune(keep)?),
+        }
+    }
     let current = releases.current()?;
     *latest = current.max(*latest);
     *followed = Some(Followed { change: exported.change, current });

@@ -5,7 +5,7 @@ use data::model::Review;
 
 use crate::account::admin::confirmed;
 use crate::account::keys::SelectOption;
-use crate::account::reviews::{firm_name, proof_in_words, public_form, state_in_words};
+use crate::account::reviews::{firm_name, public_form, state_in_words};
 use crate::account::saved::run_in_turn;
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
@@ -124,7 +124,7 @@ pub(super) async fn queue(request: AccountRequest<'_>) -> AccountResult {
         firm: firm_name(&catalog, &review.firm),
         title: review.answers.title,
         state: state_in_words(review.state),
-        proof: proof_in_words(review.proof),
+        proof: format::proof_in_words(review.proof),
         waits_since: format::instant(review.changed_at),
     };
     AccountReply::shown(&QueuePage {
@@ -166,9 +166,9 @@ async fn show(request: AccountRequest<'_>, error: &str) -> AccountResult {
     let proof = if is_sent { form("proof") } else { review.proof.name().to_owned() };
     let page = CasePage {
         layout: request.layout(&format!("Review of {firm}"), "A review to decide on."),
-        review: public_form(&review.answers, &review.public_id, (&review.firm, &firm), submitted),
+        review: public_form(&review.answers, review.proof, &review.public_id, (&review.firm, &firm), submitted),
         state: state_in_words(review.state),
-        proof: proof_in_words(review.proof),
+        proof: format::proof_in_words(review.proof),
         author: author.map(author_in_words),
         of_author: states_in_words(&case.of_author),
         of_firm: states_in_words(&case.of_firm),
@@ -256,7 +256,7 @@ fn actions(state: ReviewState) -> Vec<(ReviewAction, &'static str, &'static str)
 fn proofs(selected: &str) -> Vec<SelectOption> {
     let option = |proof: &ReviewProof| SelectOption {
         value: proof.name().to_owned(),
-        text: proof_in_words(*proof).to_owned(),
+        text: format::proof_in_words(*proof).to_owned(),
         is_selected: proof.name() == selected,
     };
     ReviewProof::ALL.iter().map(option).collect()

@@ -20,7 +20,7 @@ use catalog::Catalog;
 use data::vocabulary::Vocabulary;
 use data::{Date, PartialDate, ReviewProof, ReviewStatus, ReviewerRole, Stage, Table};
 use service::reviews::{
-    FIELDS, MAX_BODY, MAX_RESPONSE, MAX_TITLE, MIN_BODY, ReviewFault, WrittenReview, may_review, own_reviews,
+    FIELDS, MAX_BODY, MAX_RESPONSE, MAX_TITLE, MIN_BODY, ReviewFault, WrittenReview, may_review, own_reviews, proof_of,
     read_answers, save,
 };
 
@@ -272,6 +272,11 @@ fn show(
         (None, Some((answers, Some(submitted_at)))) => Some((answers, Date::from_unix(submitted_at))),
         _ => None,
     };
+    let proof = match (&stored, visitor) {
+        (Some(review), _) if preview.is_none() => review.proof,
+        (_, Some(visitor)) => proof_of(catalog, &visitor.account),
+        _ => ReviewProof::None,
+    };
     let public_id = stored.as_ref().map_or("new", |review| &review.public_id);
     let title = if name.is_empty() { "Your review".to_owned() } else { format!("Review of {name}") };
     let status = match form.faults.is_empty() && error.is_empty() {
@@ -285,7 +290,7 @@ fn show(
         roles: form.options::<ReviewerRole>("role"),
         stages: form.options::<Stage>("stage"),
         this_month: month_of(today).to_string(),
-        shown: public.map(|(answers, day)| public_form(answers, public_id, (slug, &name), day)),
+        shown: public.map(|(answers, day)| public_form(answers, proof, public_id, (slug, &name), day)),
         is_previewed,
         state: stored.as_ref().map_or("", |review| state_in_words(review.state)),
         facts: stored.as_ref().map_or_else(Vec::new, facts),
@@ -330,15 +335,7 @@ fn facts(review: &StoredReview) -> Vec<(&'static str, String)> {
     let times =
         [("Submitted", review.submitted_at), ("Approved", review.published_at), ("Objection", review.disputed_at)];
     let times = times.into_iter().filter_map(|(name, at)| Some((name, format::instant(at?))));
-    times.chain([("Proof", proof_in_words(review.proof).to_owned())]).collect()
-}
-
-pub(crate) fn proof_in_words(proof: ReviewProof) -> &'static str {
-    match proof {
-        ReviewProof::None => "none",
-        ReviewProof::Email => "address at the domain of a startup in the data",
-        ReviewProof::Confirmed => "confirmed by the operator",
-    }
+    times.chain([("Proof", format::proof_in_words(review.proof).to_owned())]).collect()
 }
 
 fn month_of(day: Date) -> PartialDate {
@@ -346,7 +343,13 @@ fn month_of(day: Date) -> PartialDate {
 }
 
 /// A review as readers see it, at first: to the month, without the author.
-pub(crate) fn public_form(answers: &ReviewAnswers, id: &str, (slug, name): (&str, &str), day: Date) -> Review {
+pub(crate) fn public_form(
+    answers: &ReviewAnswers,
+    proof: ReviewProof,
+    id: &str,
+    (slug, name): (&str, &str),
+    day: Date,
+) -> Review {
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     Review {
         id: id.to_owned(),
@@ -361,6 +364,11 @@ pub(crate) fn public_form(answers: &ReviewAnswers, id: &str, (slug, name): (&str
         title: text(&answers.title),
         body: text(&answers.body),
         created_on: month_of(day),
+        role: answers.role.map(|role| role.name().to_owned()),
+        contact_month: answers.contact_month,
+        proof: Some(proof.name().to_owned()),
+        reply: None,
+        replied_on: None,
         first_seen: None,
         changed_in: None,
     }

@@ -5,8 +5,8 @@ mod report;
 
 use askama::Template;
 
+pub(super) use crate::account::reviews::form::public_form;
 use crate::account::reviews::form::{ReviewForm, ReviewView, WRITES};
-pub(super) use crate::account::reviews::form::{proof_in_words, public_form};
 use crate::account::reviews::report::REPORTS;
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::PageError;
