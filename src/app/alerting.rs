@@ -63,7 +63,8 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
     let alerts = repeat_until_stopped(state, "cannot send alerts", move |state| {
         release()?;
         let is_stopping = || state.stopping.load(Ordering::Relaxed);
-        alert_sender.send_due(state.auth.store(), &is_stopping).map(|_| ())
+        alert_sender.send_due(state.auth.store(), &is_stopping)?;
+        alert_sender.send_review_notices(state.auth.store(), &is_stopping).map(|_| ())
     });
     let mut threads = Threads { handles: vec![evaluation, alerts], last_links: Arc::default() };
     if sends_mail {

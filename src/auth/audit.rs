@@ -98,6 +98,12 @@ vocabulary! {
         ReviewReport = "review_report",
         /// The firm's answer, stored or removed; `account` wrote it.
         ReviewReply = "review_reply",
+        /// By an operator, where reviews are by invitation.
+        ReviewerGrant = "reviewer_grant",
+        ReviewerRevocation = "reviewer_revocation",
+        FirmClaim = "firm_claim",
+        /// By an operator, on a correction that a firm proposed.
+        CorrectionDecision = "correction_decision",
         QuotaReached = "quota_reached",
         /// A client has sent [`REJECTED_KEYS`] keys that are not accepted.
         KeysRejected = "keys_rejected",

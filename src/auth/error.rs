@@ -85,6 +85,14 @@ coded! {
         ReviewedAlready => "reviewed_already",
         #[error("the firm has answered this review; remove that answer before you write another")]
         RepliedAlready => "replied_already",
+        #[error("claim the profile of the firm first")]
+        NoSuchClaim => "no_such_claim",
+        #[error("you have claimed {} firms, the maximum", crate::firm::MAX_CLAIMS)]
+        TooManyClaims => "too_many_claims",
+        #[error("{} of your corrections wait for the operator, the maximum", crate::firm::MAX_PROPOSED)]
+        TooManyProposed => "too_many_corrections",
+        #[error("there is no such correction, or it was decided in the meantime")]
+        NoSuchCorrection => "no_such_correction",
         #[error("you wrote the review, so another operator must decide on it")]
         OwnReview => "own_review",
         #[error("you have submitted {} reviews in 24 hours, the maximum; save a draft and submit it tomorrow", crate::review::REVIEWS_PER_DAY)]
@@ -274,6 +282,10 @@ impl From<StoreError> for AccountError {
             | StoreError::ReviewChanged
             | StoreError::ReviewedAlready
             | StoreError::RepliedAlready
+            | StoreError::NoSuchClaim
+            | StoreError::TooManyClaims
+            | StoreError::TooManyProposed
+            | StoreError::NoSuchCorrection
             | StoreError::OwnReview
             | StoreError::TooManyReviews
             | StoreError::TooManyDrafts => Self::Review(error),

@@ -51,6 +51,7 @@ mod data_lock;
 pub mod derived_secret;
 pub mod email;
 mod error;
+pub mod firm;
 pub mod known_browser;
 pub mod link;
 mod log_file;

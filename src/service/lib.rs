@@ -6,6 +6,7 @@ pub mod access;
 pub mod alerts;
 pub mod brand;
 pub mod bulk;
+pub mod firms;
 pub mod operator;
 pub mod reviews;
 pub mod security_txt;

@@ -90,6 +90,42 @@ async function flow(name, options) {
   await check(author, "report");
   await author.goto("/docs/reviews");
   await check(author, "docs");
+
+  // Who has an address at the domain of the firm answers, and corrects the record.
+  const partner = await visitor({ ...options, expected: ["422"] });
+  const partnerEmail = `${name}-${process.pid}@alder-capital.example`;
+  await partner.goto("/signup");
+  await partner.getByLabel("E-mail address").fill(partnerEmail);
+  await partner.getByLabel("Password").fill(password);
+  await partner.getByRole("button", { name: "Create account" }).click();
+  await partner.waitForURL(base + "/account");
+  await operator.goto(`/admin/accounts?q=${partnerEmail}`);
+  await operator.getByRole("link", { name: partnerEmail }).click();
+  await operator.getByRole("button", { name: "Mark as verified" }).click();
+  await partner.goto("/vcs/alder-capital");
+  await partner.getByRole("link", { name: "Claim this profile" }).click();
+  await check(partner, "claim");
+  await partner.getByRole("button", { name: "Claim this profile" }).click();
+  await partner.waitForURL(base + "/account/firms");
+  await check(partner, "own firms");
+  await partner.getByRole("link", { name: "Correct the record" }).click();
+  await partner.getByLabel("What is wrong?").selectOption("city");
+  await partner.getByLabel("Right value").fill("Oslo");
+  await partner.getByLabel("Page that shows it").fill("https://alder-capital.example/about");
+  await partner.getByRole("button", { name: "Propose" }).click();
+  await check(partner, "correction");
+  await operator.goto("/admin/corrections");
+  await check(operator, "corrections");
+  await operator.getByRole("button", { name: /^Accept/ }).first().click();
+  await check(operator, "corrections accepted");
+  await author.goto("/account/reviews");
+  await author.locator("tbody a").first().click();
+  const review = await author.locator("article.review").getAttribute("id");
+  await partner.goto(`/vcs/alder-capital/reviews/${review.replace(/^review-/, "")}/reply`);
+  await check(partner, "answer");
+  await partner.getByLabel("Answer of Alder Capital").fill("We are sorry: the mail of June was lost, and we answer within a week now.");
+  await partner.getByRole("button", { name: "Publish the answer" }).click();
+  await check(partner, "answered by the firm");
 }
 
 await flow("wide-light", { width: 1280, scheme: "light" });

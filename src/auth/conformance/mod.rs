@@ -2,6 +2,7 @@
 
 mod accounts;
 mod expiry;
+mod firms;
 mod links;
 mod operators;
 mod races;
@@ -22,7 +23,7 @@ pub(crate) type OpenStore<'o> = &'o dyn Fn() -> Box<dyn Store>;
 type ConformanceTest = fn(OpenStore<'_>);
 
 /// Each test with its name; each needs an empty store.
-pub(crate) const TESTS: [(&str, ConformanceTest); 53] = [
+pub(crate) const TESTS: [(&str, ConformanceTest); 57] = [
     ("accounts are found by address and listed by address", accounts_are_found),
     ("a second account of one address is rejected", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
@@ -68,6 +69,12 @@ pub(crate) const TESTS: [(&str, ConformanceTest); 53] = [
     ("an operator decides on what it has seen", reviews::operators_decide),
     ("a report waits for an operator, and a firm's objection hides once", reviews::reports_and_objections),
     ("reviews that are no longer public are listed without content", reviews::what_is_public_is_complete),
+    ("accounts with a verified address claim firms", firms::firms_are_claimed),
+    (
+        "an approved review is announced once to those who speak for its firm",
+        firms::approved_reviews_are_announced_once,
+    ),
+    ("a correction needs a claim and is decided once", firms::corrections_are_decided_once),
     ("of concurrent sign-ups of one address one succeeds", races::one_account_in_a_race),
     ("a link, a recovery code and a step are used once in a race", races::secrets_are_used_once),
     ("the sessions of an account are limited in a race", races::sessions_are_limited),
@@ -81,6 +88,7 @@ pub(crate) const TESTS: [(&str, ConformanceTest); 53] = [
     ("what is due is claimed by one server in a race", races::due_is_claimed_by_one),
     ("a requested link is claimed by one server in a race", races::links_are_claimed_by_one),
     ("one review of an account and firm is submitted in a race", races::one_review_is_submitted),
+    ("a notice is claimed by one server, and a correction decided once, in a race", races::notices_are_claimed_by_one),
     ("a review is decided once in a race, and never after its author changed it", races::reviews_are_decided_once),
 ];
 

@@ -5,6 +5,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::account::KeyRef;
+use crate::conformance::firms::correction;
 use crate::conformance::reviews::{author, decide, operator, submission};
 use crate::conformance::*;
 use crate::link::{LinkToken, Purpose};
@@ -401,4 +402,24 @@ pub(crate) fn reviews_are_decided_once(open: OpenStore<'_>) {
         assert_eq!(case.review.published_at.is_some(), case.review.state == ReviewState::Approved, "{results:?}");
     }
     assert_eq!(store.review_change().unwrap(), changes);
+}
+
+pub(crate) fn notices_are_claimed_by_one(open: OpenStore<'_>) {
+    let store = open();
+    let (olga, zoe) = (operator(&*store, "olga"), author(&*store, "zoe"));
+    for number in 0..4 {
+        store.claim_firm(author(&*store, &format!("bob{number}")), "alder", true, NOON).unwrap();
+    }
+    let sent = store.save_review(zoe, &submission("alder", "r-1"), NOON).unwrap();
+    decide(&*store, olga, &sent, ReviewAction::Approve).unwrap();
+    let claimed = at_once(open, |store, _| store.claim_notices(NOON + 99, NOON + 600, 3).unwrap());
+    let ids: Vec<_> = claimed.iter().flatten().map(|notice| notice.id).collect();
+    assert_eq!((ids.len(), ids.iter().collect::<BTreeSet<_>>().len()), (4, 4), "{claimed:?}");
+    store.claim_firm(zoe, "alder", false, NOON).unwrap();
+    let proposed = store.propose_correction(zoe, &correction("alder", "Oslo"), NOON).unwrap();
+    let decided = at_once(open, |store, number| {
+        let rejection = (number % 2 == 0).then_some("no source");
+        store.decide_correction(olga, proposed.id, rejection, NOON).is_ok()
+    });
+    assert_eq!(decided.iter().filter(|decided| **decided).count(), 1, "{decided:?}");
 }

@@ -225,9 +225,9 @@ pub(crate) fn reports_and_objections(open: OpenStore<'_>) {
         |kind, hides| NewReport { kind, reason: "false".to_owned(), email: Some(email("x@example.org")), hides };
     let unknown = store.report_review("r-1", &report(ReportKind::Report, false), NOON);
     assert!(matches!(unknown, Err(StoreError::NoSuchReview)), "what is not public cannot be reported");
-    assert_eq!(store.firm_of_public_review("r-1").unwrap(), None);
+    assert_eq!(store.public_review("r-1").unwrap(), None);
     let approved = decide(&*store, olga, &sent, ReviewAction::Approve).unwrap();
-    assert_eq!(store.firm_of_public_review("r-1").unwrap().as_deref(), Some("alder"));
+    assert_eq!(store.public_review("r-1").unwrap().as_ref(), Some(&approved));
     assert!(!store.report_review("r-1", &report(ReportKind::Report, false), NOON + 90).unwrap());
     assert_eq!(
         store.review_queue(0, 9).unwrap().1,

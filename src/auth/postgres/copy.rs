@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(900);
 const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 
 /// The tables and their keys; rows follow those that they refer to. Leases follow from usage, windows last an hour.
-const TABLES: [(&str, &str); 16] = [
+const TABLES: [(&str, &str); 19] = [
     ("accounts", "id"),
     ("keys", "id"),
     ("usage", "key, day"),
@@ -36,6 +36,9 @@ const TABLES: [(&str, &str); 16] = [
     ("review_decisions", "id"),
     ("review_reports", "id"),
     ("review_submissions", "id"),
+    ("firm_claims", "id"),
+    ("review_notices", "id"),
+    ("corrections", "id"),
 ];
 
 /// Names of tables, each with the number of rows.

@@ -65,6 +65,18 @@ impl AuthService {
         self.audited(operator_entry(operator, AuditEvent::AccountVerification, account), verified)
     }
 
+    /// Lets an account review firms where that is by invitation, or no longer.
+    pub async fn set_reviewer_for(
+        self: &Arc<Self>,
+        operator: AccountId,
+        account: AccountId,
+        is_reviewer: bool,
+    ) -> AccountResult<()> {
+        let changed = self.blocking(move |service| service.store.set_reviewer(account, is_reviewer).map(|_| ()));
+        let event = if is_reviewer { AuditEvent::ReviewerGrant } else { AuditEvent::ReviewerRevocation };
+        self.audited(operator_entry(operator, event, account), changed.await)
+    }
+
     /// Blocks an account (no sign-in, its keys are rejected) or unblocks it; applies when this returns.
     pub async fn set_blocked_for(
         self: &Arc<Self>,

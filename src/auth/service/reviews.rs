@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::account::AccountId;
 use crate::audit::{AuditEntry, AuditEvent};
+use crate::firm::{Correction, CorrectionId};
 use crate::quota::Client;
 use crate::review::{NewReport, ReviewDecision, ReviewId, SavedReview, StoredReview};
 use crate::service::random;
@@ -81,6 +82,34 @@ impl AuthService {
         let replied = self.blocking(store).await;
         let review = replied.as_ref().ok().map(|review| review.id);
         self.audited(AuditEntry { review, operator, ..AuditEntry::new(AuditEvent::ReviewReply, account) }, replied)
+    }
+
+    /// Lets an account speak for a firm.
+    pub async fn claim_firm(
+        self: &Arc<Self>,
+        account: AccountId,
+        firm: String,
+        notifies: bool,
+        now: i64,
+    ) -> AccountResult<()> {
+        let claimed = self.blocking(move |service| service.store.claim_firm(account, &firm, notifies, now)).await;
+        self.audited(AuditEntry::new(AuditEvent::FirmClaim, Some(account)), claimed)
+    }
+
+    /// Accepts a correction, or rejects it with a reason.
+    pub async fn decide_correction(
+        self: &Arc<Self>,
+        operator: AccountId,
+        correction: CorrectionId,
+        rejection: Option<String>,
+        now: i64,
+    ) -> AccountResult<Correction> {
+        let decide =
+            move |service: &Self| service.store.decide_correction(operator, correction, rejection.as_deref(), now);
+        let decided = self.blocking(decide).await;
+        let account = decided.as_ref().ok().and_then(|correction| correction.account);
+        let event = AuditEntry::new(AuditEvent::CorrectionDecision, account);
+        self.audited(AuditEntry { operator: Some(operator), ..event }, decided)
     }
 
     /// Stores a report of a public review by the client at `address`; true if the review is hidden now.

@@ -9,6 +9,7 @@ mod alerts;
 mod connection;
 mod deleted_keys;
 mod error;
+pub(crate) mod firms;
 pub(crate) mod keys;
 mod links;
 mod reviews;
@@ -23,6 +24,7 @@ pub(crate) use connection::{EachResult, Sql};
 pub(crate) use error::{Failure, SqlError, SqlResult};
 pub(crate) use value::{FromColumns, SqlColumns, SqlRow, SqlValue, columns_of, params};
 
+use crate::firm::{NOTICE_DAYS, REJECTED_DAYS};
 use crate::review::REVIEW_REMAINS_DAYS;
 use crate::service::steady_time::TimeToStore;
 use crate::watch::ALERT_DAYS;
@@ -59,8 +61,8 @@ impl dyn Store + '_ {
 
     /// Deletes usage older than [`USAGE_DAYS`], alerts older than [`ALERT_DAYS`], the names of keys revoked more than
     /// [`REVOKED_NAME_DAYS`] ago, links of e-mails that expired before `today`, the remains of accounts that were
-    /// deleted before it, and those of reviews and settled reports after [`REVIEW_REMAINS_DAYS`]; returns the number of
-    /// rows that changed.
+    /// deleted before it, and those of reviews and settled reports after [`REVIEW_REMAINS_DAYS`], and rejected
+    /// corrections after [`REJECTED_DAYS`]; returns the number of rows that changed.
     pub fn purge(&self, today: Date) -> StoreResult<usize> {
         let before = |age: i32| Date::from_days(today.days() - age);
         let statements = [
@@ -74,7 +76,9 @@ impl dyn Store + '_ {
             ("DELETE FROM outbox WHERE expires_at <= ?1", today.unix()),
             ("DELETE FROM alerts WHERE created_at < ?1", before(ALERT_DAYS).unix()),
             ("DELETE FROM reviews WHERE account IS NULL AND changed_at < ?1", before(REVIEW_REMAINS_DAYS).unix()),
+            ("DELETE FROM review_notices WHERE due_at < ?1", before(NOTICE_DAYS).unix()),
             ("DELETE FROM review_reports WHERE settled_at < ?1", before(REVIEW_REMAINS_DAYS).unix()),
+            ("DELETE FROM corrections WHERE state = 'rejected' AND decided_at < ?1", before(REJECTED_DAYS).unix()),
             ("DELETE FROM review_submissions WHERE submitted_at < ?1", before(1).unix()),
             ("UPDATE keys SET name = '' WHERE revoked_at < ?1 AND name <> ''", before(REVOKED_NAME_DAYS).unix()),
         ];

@@ -2,13 +2,14 @@
 
 use crate::account::{Account, AccountId};
 use crate::derived_secret::DerivedSecret;
+use crate::firm::CorrectionState;
 use crate::review::{
     LoggedDecision, MAX_DRAFTS, MAX_OPEN_REPORTS, NewReport, PublicReview, PublicReviews, REVIEW_DAYS, REVIEWS_PER_DAY,
     ReportKind, ReviewAction, ReviewAnswers, ReviewCase, ReviewDecision, ReviewId, ReviewReport, ReviewState,
     ReviewText, SavedReview, StoredReview,
 };
 use crate::sql::value::FromValue;
-use crate::sql::{Sql, SqlError, SqlResult, SqlValue, accounts, columns_of, params};
+use crate::sql::{Sql, SqlError, SqlResult, SqlValue, accounts, columns_of, firms, params};
 use crate::{Store, StoreError, StoreResult};
 use data::vocabulary::Vocabulary;
 use data::{Date, PartialDate, ReviewProof, ReviewerRole, Stage, hex};
@@ -50,7 +51,7 @@ macro_rules! named_values {
     };
 }
 
-named_values!(ReviewState, ReviewerRole, ReviewProof, ReviewAction, ReportKind, Stage);
+named_values!(ReviewState, ReviewerRole, ReviewProof, ReviewAction, ReportKind, CorrectionState, Stage);
 
 impl FromValue for PartialDate {
     fn from_value(value: SqlValue<'_>) -> Option<Self> {
@@ -205,17 +206,20 @@ impl dyn Store + '_ {
             if matches!(action, ReviewAction::Approve | ReviewAction::Reject) {
                 settle_reports(sql, review, now)?;
             }
+            if is_approved && found.published_at.is_none() {
+                firms::notify(sql, &found.firm, review, now)?;
+            }
             let decided = one(sql, review)?;
             note_public_change(sql, &decided)?;
             Ok(decided)
         })
     }
 
-    /// The slug of the firm that a public or hidden review is about; `None` if there is no such review.
-    pub fn firm_of_public_review(&self, public_id: &str) -> StoreResult<Option<String>> {
+    /// A review that is public or hidden; `None` if there is no such review.
+    pub fn public_review(&self, public_id: &str) -> StoreResult<Option<StoredReview>> {
         self.look_up("read the review", |sql| {
-            let query = "SELECT firm FROM reviews WHERE public_id = ?1 AND state IN ('approved', 'hidden')";
-            sql.row(query, &params![public_id])
+            let query = format!("{REVIEWS} WHERE reviews.public_id = ?1 AND reviews.state IN ('approved', 'hidden')");
+            sql.row(&query, &params![public_id])
         })
     }
 

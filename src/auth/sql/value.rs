@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use crate::account::{AccountId, CounterId, Email, KeyId, KeyName};
+use crate::firm::{ClaimId, CorrectionId, NoticeId};
 use crate::link::Purpose;
 use crate::password::hash::PasswordHash;
 use crate::quota::Tier;
@@ -126,7 +127,7 @@ macro_rules! wrapped {
 }
 
 wrapped! {
-    AccountId: AccountId, AlertId: AlertId, CounterId: CounterId, DeliveryId: DeliveryId, KeyId: KeyId,
+    AccountId: AccountId, AlertId: AlertId, ClaimId: ClaimId, CorrectionId: CorrectionId, CounterId: CounterId, NoticeId: NoticeId, DeliveryId: DeliveryId, KeyId: KeyId,
     PasswordVersion: PasswordVersion, ReviewId: ReviewId, SessionId: SessionId, WatchId: WatchId, WebhookId: WebhookId,
     Date: Date::from_days, Email: Email::from_stored, PasswordHash: PasswordHash::from_stored,
     SecretDigest: SecretDigest::from_bytes, TotpSecret: TotpSecret::from_bytes,

@@ -15,7 +15,7 @@ macro_rules! steps {
 }
 
 /// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
-pub(crate) const STEPS: [&str; 16] = steps![1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16];
+pub(crate) const STEPS: [&str; 17] = steps![1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17];
 
 /// The first version that notes jumps of the clock.
 pub(crate) const WITH_CLOCK_JUMP: i64 = 15;

@@ -1,5 +1,5 @@
 //! Sends due messages of the outbox: alerts to webhooks, one e-mail per account for all of its alerts, and requested
-//! links.
+//! links; and notices of reviews to firms.
 //!
 //! A message is claimed before sending and settled afterwards; after a crash in between it is sent again with the same
 //! id. A link is created for each attempt and replaces the previous one, so that none is stored while it waits.
@@ -13,6 +13,7 @@ use crate::alerts::entry::{AlertRecord, WatchKind, entries};
 use crate::alerts::webhook::{DeliveryOutcome, WebhookClient, WebhookMessage, WebhookUrl};
 use crate::alerts::{Alerts, Channel};
 use auth::account::Email;
+use auth::firm::DueNotice;
 use auth::link_mail;
 use auth::mail::{Mail, MailTransport};
 use auth::watch::{Delivery, DeliveryId, DeliveryResult, DueDeliveries, DueLink, Webhook, WebhookChange};
@@ -85,6 +86,32 @@ impl AlertSender {
             }
             None => self.send_mail(store, due),
         }
+    }
+
+    /// Sends e-mails about approved reviews to those who speak for their firms; returns their number. Without a mail server they wait.
+    pub fn send_review_notices(&self, store: &dyn Store, is_stopping: IsStopping<'_>) -> StoreResult<usize> {
+        let Some(transport) = &self.mail else { return Ok(0) };
+        let mut sent = 0;
+        while !is_stopping() {
+            let now = (self.clock)();
+            let due = store.claim_notices(now, now.saturating_add(CLAIM), LINKS)?;
+            if due.is_empty() {
+                break;
+            }
+            for notice in &due {
+                let outcome = transport.send(&write_notice(notice, transport.service(), &self.public_url));
+                let wait = match &outcome {
+                    Ok(()) => None,
+                    Err(error) => {
+                        tracing::warn!("the notice of a review to account {} is not sent: {error}", notice.account.0);
+                        WAITS.get(notice.attempts as usize).filter(|_| !error.is_permanent)
+                    }
+                };
+                sent += usize::from(outcome.is_ok());
+                store.settle_notice(notice.id, wait.map(|wait| now.saturating_add(*wait)))?;
+            }
+        }
+        Ok(sent)
     }
 
     /// Returns the number of sent links; blocks and stops as [`Self::send_due`]. Without a mail server, links wait.
@@ -230,6 +257,17 @@ impl AlertSender {
         settle(store, deliveries, &outcome, due_at)?;
         Ok(delivered)
     }
+}
+
+fn write_notice(notice: &DueNotice, service: &str, public_url: &str) -> Mail {
+    let DueNotice { account, email, firm, review, .. } = notice;
+    let text = format!(
+        "Hello,\n\na review of the firm that you speak for at {service} was approved. It appears with the next release of the \
+         data:\n\n{public_url}/vcs/{firm}/reviews?id={review}\n\nYou can answer it once, in public:\n\n\
+         {public_url}/vcs/{firm}/reviews/{review}/reply\n\nTurn these e-mails off at {public_url}/account/firms\n"
+    );
+    let subject = format!("{service}: a new review of your firm");
+    Mail { to: email.as_str().to_owned(), account: account.0, subject: subject.into(), text }
 }
 
 fn settle(store: &dyn Store, deliveries: &[Delivery], outcome: &str, due_at: Option<i64>) -> StoreResult<()> {

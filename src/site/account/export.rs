@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::account::{AccountReply, AccountRequest, AccountResult, CSV};
 use auth::account::{Account, KeyRecord};
+use auth::firm::{Correction, FirmClaim};
 use auth::review::StoredReview;
 use auth::session::ListedSession;
 use auth::watch::{Alert, AlertId, Watch, Webhook};
@@ -84,10 +85,33 @@ fn account_export(service: &AuthService, visitor: &Visitor, now: i64) -> Result<
         "audit_log": service.audit_lines(account).ok(),
     });
     // A service that takes no reviews does not speak of them.
-    if !reviews.is_empty() {
-        export["reviews"] = reviews.iter().map(review_json).collect();
+    let (claims, corrections) = (store.claims_of(account)?, store.corrections_of(account)?);
+    let lists: [(&str, Vec<Value>); 3] = [
+        ("reviews", reviews.iter().map(review_json).collect()),
+        ("firms", claims.iter().map(claim_json).collect()),
+        ("corrections", corrections.iter().map(correction_json).collect()),
+    ];
+    for (name, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+        export[name] = list.into();
     }
     Ok(export)
+}
+
+fn claim_json(claim: &FirmClaim) -> Value {
+    json!({ "vc": claim.firm, "claimed_at": rfc3339(claim.claimed_at), "by_email": claim.notifies })
+}
+
+fn correction_json(correction: &Correction) -> Value {
+    json!({
+        "vc": correction.firm,
+        "field": correction.field,
+        "value": correction.value,
+        "source": correction.source,
+        "state": correction.state.name(),
+        "proposed_at": rfc3339(correction.proposed_at),
+        "decided_at": correction.decided_at.map(rfc3339),
+        "reason": correction.reason,
+    })
 }
 
 fn review_json(review: &StoredReview) -> Value {

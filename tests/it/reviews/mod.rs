@@ -1,5 +1,6 @@
 //! Reviews: what authors write, what operators decide, and what others see of it.
 
+mod firms;
 mod moderation;
 mod rest;
 mod writing;

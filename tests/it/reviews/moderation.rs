@@ -13,18 +13,18 @@ use crate::support::harness::{NOON, Server};
 use crate::support::html::{Markup, parse, text_of};
 
 /// The browser of an operator.
-fn operator(server: &Server, email: &str) -> Browser {
+pub(super) fn operator(server: &Server, email: &str) -> Browser {
     let browser = verified(server, email);
     server.state.auth.store().set_operator(account(server, email), true).unwrap();
     browser
 }
 
-fn stored(server: &Server, email: &str) -> StoredReview {
+pub(super) fn stored(server: &Server, email: &str) -> StoredReview {
     server.state.auth.store().reviews_of(account(server, email)).unwrap().swap_remove(0)
 }
 
 /// Decides as the form of the page of a review does.
-fn decide(browser: &mut Browser, id: i64, action: &str, reason: &str) -> u16 {
+pub(super) fn decide(browser: &mut Browser, id: i64, action: &str, reason: &str) -> u16 {
     let page = browser.get(&format!("/admin/reviews/{id}")).text;
     let version = parse(&page).first("input[name=version]").attr("value").unwrap().to_owned();
     let form =

@@ -3,6 +3,7 @@
 use auth::review::{REVIEWS_PER_DAY, ReviewState};
 use service::ReviewAccess;
 
+use crate::reviews::moderation::operator;
 use crate::reviews::{BODY, FORM, account, fact, fields, submit, taking, verified};
 use crate::support::browser::{Browser, PASSWORD};
 use crate::support::harness::{NOON, Server};
@@ -200,7 +201,12 @@ fn by_invitation_only_invited_accounts_and_people_of_startups_write() {
     assert!(page.contains("by invitation") && parse(&page).find("form#write").is_none(), "{page}");
     assert!(stranger.post(FORM, &fields("submit", &[])).text.contains("by invitation"));
     assert!(store.reviews_of(account(&server, "ada@example.com")).unwrap().is_empty());
-    store.set_reviewer(account(&server, "ada@example.com"), true).unwrap();
+    // An operator invites the account on its page.
+    let path = format!("/admin/accounts/{}/reviewer", account(&server, "ada@example.com").0);
+    assert_eq!(stranger.post(&path, &[("reviewer", "1")]).status, 404);
+    let mut olga = operator(&server, "olga@example.com");
+    assert_eq!(olga.post(&path, &[("reviewer", "1")]).status, 303);
+    assert!(store.account(&"ada@example.com".parse().unwrap()).unwrap().is_reviewer);
     let path = submit(&mut stranger, FORM);
     assert_eq!(fact(&stranger.get(&path).text, "Proof"), "none");
     let mut founder = verified(&server, "founder@tidewick.example");

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::account::{AccountId, Rotation};
+use crate::firm::{CorrectionState, NewCorrection};
 use crate::link::{LinkDigest, LinkToken, Purpose};
 use crate::password::hash::PasswordHash;
 use crate::postgres::tests::*;
@@ -140,6 +141,19 @@ fn fill_reviews(store: &SqliteStore, operator: AccountId, author: AccountId, gon
         proof: ReviewProof::Confirmed,
         is_cleared: true,
     };
+    for firm in ["alder", "birch"] {
+        store.claim_firm(operator, firm, firm == "alder", NOON).unwrap();
+        let correction = NewCorrection {
+            firm: firm.to_owned(),
+            field: "city",
+            value: "Köln".to_owned(),
+            source: "https://alder.example/about".to_owned(),
+        };
+        let proposed = store.propose_correction(operator, &correction, NOON).unwrap();
+        if firm == "birch" {
+            store.decide_correction(operator, proposed.id, Some("no such city"), NOON + 1).unwrap();
+        }
+    }
     for (account, public_id) in [(author, "r-1"), (gone, "r-2")] {
         let saved = SavedReview { public_id: public_id.to_owned(), ..saved.clone() };
         let sent = store.save_review(account, &saved, NOON).unwrap();
@@ -217,6 +231,8 @@ fn read(store: &dyn Store, filled: &Filled) -> Vec<String> {
         note(&store.webhooks(account).unwrap());
         note(&store.alerts_after(account, None, AlertId(0), 99).unwrap());
         note(&store.reviews_of(account).unwrap());
+        note(&store.claims_of(account).unwrap());
+        note(&store.corrections_of(account).unwrap());
         for watch in store.watches(account).unwrap() {
             note(&watch);
             note(&store.listed(watch.id).unwrap());
@@ -224,6 +240,7 @@ fn read(store: &dyn Store, filled: &Filled) -> Vec<String> {
     }
     note(&store.public_reviews().unwrap());
     note(&store.review_queue(0, 9).unwrap());
+    note(&store.corrections(CorrectionState::Rejected, 0, 9).unwrap());
     for email in ["ada@example.com", "bob@example.com"] {
         let credentials = store.credentials(&email.parse().unwrap()).unwrap();
         note(&(
@@ -244,7 +261,7 @@ fn a_copy_has_every_row_and_goes_on_where_the_source_ended() {
     let target = settings(&database.url);
     let counts: BTreeMap<&str, u64> = PostgresStore::copy_from(data.path(), &target).unwrap().into_iter().collect();
     let columns = columns(&database);
-    assert_eq!(columns.len(), 22, "{:?}", columns.keys());
+    assert_eq!(columns.len(), 25, "{:?}", columns.keys());
     // Tables that SQLite does not need, and the view of older programs.
     let own = ["store_version", "leases", "servers", "windows", "deliveries"];
     for (table, columns) in columns.iter().filter(|(table, _)| !own.contains(&table.as_str())) {
@@ -293,7 +310,7 @@ fn a_copy_needs_a_source_that_no_server_uses_and_tables_of_many_rows_are_copied(
     assert_eq!(copied.into_iter().find(|(name, _)| *name == "usage"), Some(("usage", 12_000)));
     let inspected = PostgresStore::inspect(&target).unwrap();
     let tables = inspected.tables.unwrap();
-    assert_eq!((tables.version, tables.counts), (6, StoreCounts { accounts: 0, keys: 0 }));
+    assert_eq!((tables.version, tables.counts), (7, StoreCounts { accounts: 0, keys: 0 }));
     assert_eq!((inspected.budget, inspected.is_encrypted, inspected.is_standby), (4, false, false));
     assert!(inspected.max_connections > 50 && inspected.round_trip < Duration::from_secs(1), "{inspected:?}");
 }

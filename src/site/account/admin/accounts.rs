@@ -15,6 +15,7 @@ use crate::link::Link;
 use auth::account::{Account, AccountId, KeyId};
 use auth::quota::Tier;
 use auth::{AccountError, StoreError, USAGE_DAYS};
+use service::ReviewAccess;
 
 #[derive(Template)]
 #[template(path = "admin_accounts.html")]
@@ -38,6 +39,8 @@ struct AdminAccountPage {
     totp: String,
     /// Empty if it is not blocked.
     blocked: String,
+    /// True if reviews are by invitation, so that an operator decides who writes them.
+    invites_reviewers: bool,
     tiers: Vec<(&'static str, bool)>,
     chart: Bars,
     keys: Vec<KeyUsageRow>,
@@ -85,6 +88,7 @@ pub(super) async fn page(request: AccountRequest<'_>, error: &str) -> AccountRes
         verified: account.verified_at.map_or_else(String::new, format::day_of),
         totp: account.totp_enabled_at.map_or_else(String::new, format::day_of),
         blocked: account.blocked_at.map_or_else(String::new, format::day_of),
+        invites_reviewers: request.page.state.operator.reviews == ReviewAccess::Invite,
         tiers: Tier::ALL.iter().map(|tier| (tier.name(), *tier == account.tier)).collect(),
         chart: chart(&usage),
         keys,
@@ -125,6 +129,15 @@ pub(super) async fn verify(request: AccountRequest<'_>) -> AccountResult {
     let operator = confirmed(request, "verify the account", &[]).await?;
     let account = load_account(request).await?.id;
     request.auth.verify_for(operator, account, request.now).await?;
+    back_to_account(account)
+}
+
+/// `POST /admin/accounts/{id}/reviewer`: lets the account review firms where that is by invitation, or no longer.
+pub(super) async fn set_reviewer(request: AccountRequest<'_>) -> AccountResult {
+    let operator = confirmed(request, "change who writes reviews", &["reviewer"]).await?;
+    let account = load_account(request).await?.id;
+    let is_reviewer = request.form.text("reviewer") == "1";
+    request.auth.set_reviewer_for(operator, account, is_reviewer).await?;
     back_to_account(account)
 }
 

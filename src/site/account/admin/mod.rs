@@ -4,6 +4,7 @@
 //! hours after it was entered, and after 4 hours before a change, as on the account page.
 
 mod accounts;
+mod corrections;
 mod duplicates;
 mod overview;
 mod reviews;
@@ -26,10 +27,19 @@ pub(super) const PAGES: &[PageRow] = &[
         .get(|request| Box::pin(opened(request, reviews::page(request))))
         .post(handler!(reviews::decide))
         .of_reviews(),
+    account_page("/admin/reviews/{id}/reply").post(handler!(reviews::remove_reply)).of_reviews(),
+    account_page("/admin/corrections")
+        .get(|request| Box::pin(opened(request, corrections::queue(request, ""))))
+        .of_reviews(),
+    account_page("/admin/corrections/vcs.csv")
+        .get(|request| Box::pin(opened(request, corrections::accepted(request))))
+        .of_reviews(),
+    account_page("/admin/corrections/{id}").post(handler!(corrections::decide)).of_reviews(),
     account_page("/admin/accounts").get(|request| Box::pin(opened(request, accounts::list(request)))),
     account_page("/admin/accounts/{id}").get(|request| Box::pin(opened(request, accounts::page(request, "")))),
     account_page("/admin/accounts/{id}/tier").post(handler!(accounts::set_tier)),
     account_page("/admin/accounts/{id}/verification").post(handler!(accounts::verify)),
+    account_page("/admin/accounts/{id}/reviewer").post(handler!(accounts::set_reviewer)).of_reviews(),
     account_page("/admin/accounts/{id}/block").post(handler!(accounts::set_blocked, true)),
     account_page("/admin/accounts/{id}/unblock").post(handler!(accounts::set_blocked, false)),
     account_page("/admin/accounts/{id}/keys/{key}/revoke").post(handler!(accounts::revoke_key)),

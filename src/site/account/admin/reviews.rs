@@ -226,6 +226,15 @@ pub(super) async fn decide(request: AccountRequest<'_>) -> AccountResult {
     }
 }
 
+/// `POST /admin/reviews/{id}/reply`: removes the firm's answer.
+pub(super) async fn remove_reply(request: AccountRequest<'_>) -> AccountResult {
+    let operator = confirmed(request, "remove the answer of the firm", &[]).await?;
+    let id = ReviewId(request.id);
+    let case = request.auth.blocking(move |service| service.store().review_case(id)).await?;
+    request.auth.reply_to_review(None, Some(operator), case.review.public_id, None, request.now).await?;
+    Ok(AccountReply::Redirect(format!("{QUEUE}/{}", id.0).into(), Vec::new()))
+}
+
 /// Paths of the reviews after and before one in the queue, around its end; empty if there is no other.
 fn neighbors(queue: &[StoredReview], id: ReviewId) -> (String, String) {
     let path = |review: &StoredReview| format!("{QUEUE}/{}", review.id.0);

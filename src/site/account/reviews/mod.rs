@@ -1,12 +1,19 @@
-//! Writing reviews: the form, the reviews of an account, and what became of them.
+//! Reviews as accounts see them: the form, an account's own reviews, reports; and what those who speak for a firm do.
 
+mod claim;
+mod correction;
 mod form;
+mod reply;
 mod report;
 
 use askama::Template;
 
+use crate::account::reviews::claim::{CLAIMS, FIRMS};
+use crate::account::reviews::correction::CORRECTIONS;
+pub(super) use crate::account::reviews::correction::field_in_words;
 pub(super) use crate::account::reviews::form::public_form;
 use crate::account::reviews::form::{ReviewForm, ReviewView, WRITES};
+use crate::account::reviews::reply::REPLIES;
 use crate::account::reviews::report::REPORTS;
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::PageError;
@@ -25,6 +32,15 @@ const REVIEWS: &str = "/account/reviews";
 pub(super) const PAGES: &[PageRow] = &[
     account_page(WRITES).get(handler!(form::page)).post(handler!(form::send)).takes_texts().of_reviews(),
     account_page(REPORTS).get(handler!(report::page)).post(handler!(report::send)).of_reviews(),
+    account_page(REPLIES).get(handler!(reply::page)).post(handler!(reply::send)).takes_texts().of_reviews(),
+    account_page(CLAIMS).get(handler!(claim::page)).post(signed_in!(claim::send)).of_reviews(),
+    account_page(CORRECTIONS)
+        .get(handler!(correction::page))
+        .post(signed_in!(correction::send))
+        .takes_texts()
+        .of_reviews(),
+    account_page(FIRMS).get(signed_in!(claim::list)).of_reviews(),
+    account_page("/account/firms/{id}/release").post(signed_in!(claim::release)).of_reviews(),
     account_page(REVIEWS).get(signed_in!(list)).of_reviews(),
     account_page("/account/reviews/{id}")
         .get(handler!(form::own_page))

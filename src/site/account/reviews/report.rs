@@ -13,6 +13,7 @@ use auth::{AccountError, StoreError};
 use catalog::Catalog;
 use data::Table;
 use data::vocabulary::Vocabulary;
+use service::firms::has_firm_address;
 
 pub(super) const REPORTS: &str = "/vcs/{slug}/reviews/{name}/report";
 
@@ -58,10 +59,8 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
 
 /// True if the visitor has a verified address at the domain of the firm's website.
 async fn speaks_for(request: AccountRequest<'_>, catalog: &Catalog, firm: u32) -> Result<bool, AccountReply> {
-    let Some(visitor) = request.visitor().await? else { return Ok(false) };
-    let account = visitor.account;
-    let is_of_firm = catalog.rows_of_mail_domain(Table::Firms, account.email.domain()).contains(&firm);
-    Ok(account.verified_at.is_some() && is_of_firm)
+    let visitor = request.visitor().await?;
+    Ok(visitor.is_some_and(|visitor| has_firm_address(catalog, &visitor.account, firm)))
 }
 
 pub(super) async fn send(request: AccountRequest<'_>) -> AccountResult {
@@ -86,10 +85,10 @@ pub(super) async fn send(request: AccountRequest<'_>) -> AccountResult {
     let hides = kind == ReportKind::Objection && speaks_for(request, &catalog, firm).await?;
     let id = request.values[1].to_owned();
     let public_id = id.clone();
-    let found = request.auth.blocking(move |service| service.store().firm_of_public_review(&public_id)).await?;
+    let found = request.auth.blocking(move |service| service.store().public_review(&public_id)).await?;
     // The path must name the firm that the review is about: an objection of another firm hides nothing.
     match found {
-        Some(slug) if catalog.find(Table::Firms, &slug) == Some(firm) => {}
+        Some(review) if catalog.find(Table::Firms, &review.firm) == Some(firm) => {}
         _ if is_in_release(&catalog, firm, &id) => {
             let detail = "this review came with the data: write to the operator of the service";
             return show(request, Outcome::NotSent, fault("", detail)).await;
@@ -109,7 +108,7 @@ pub(super) async fn send(request: AccountRequest<'_>) -> AccountResult {
 }
 
 /// True if the release has an approved review of the firm with this id.
-fn is_in_release(catalog: &Catalog, firm: u32, id: &str) -> bool {
+pub(super) fn is_in_release(catalog: &Catalog, firm: u32, id: &str) -> bool {
     let snapshot = catalog.snapshot();
     let row = snapshot.find(Table::Reviews, id).filter(|row| snapshot.is_published(Table::Reviews, *row));
     row.is_some_and(|row| snapshot.row_values(Table::Reviews, data::Facet::Firm).of(row).contains(&firm))
