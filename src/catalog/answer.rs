@@ -164,8 +164,8 @@ impl Catalog {
         let Page { rows, total, next, mut did_you_mean, mut notes } = self.list(query, start, limit);
         let group_by = parts.groups.map_or(&[][..], |(_, options)| &options.group_by);
         notes.extend(self.group_coverage(query, group_by));
-        notes.extend(self.longer_sectors_note(query, total));
-        if parts.amounts || query.reads("amount_usd") {
+        notes.extend(self.related_sectors_note(query, total));
+        if parts.amounts || ["amount_usd", "total_raised_usd"].into_iter().any(|key| query.reads(key)) {
             notes.extend(self.suspect_amounts(query));
         }
         did_you_mean.extend(parts.meaning_of.iter().flat_map(|reading| &reading.similar));

@@ -18,7 +18,7 @@ use platform::pause;
 /// Rows whose records are read before other requests get their turn.
 const ROWS_OF_PIECE: usize = 4_096;
 /// Maximum number of suspect amounts that a note names.
-const MAX_SUSPECT: usize = 3;
+const MAX_SUSPECT: usize = 10;
 /// Maximum number of existing values listed if no record has a requested one.
 const MAX_LISTED: usize = 6;
 
@@ -237,13 +237,15 @@ impl Catalog {
         notes.chain(others).collect()
     }
 
-    /// A note on the rounds that match the filters of a query, apart from those on amounts, and whose amounts are suspect:
-    /// sums, bounds and orders leave these out.
+    /// A note on the rounds that match the filters of a query, or are of startups that do, apart from filters on amounts, and
+    /// whose amounts are suspect: sums, bounds and orders leave these out.
     pub fn suspect_amounts(&self, query: &Query) -> Option<ParameterError> {
-        if query.table != Table::Rounds {
-            return None;
-        }
-        let (snapshot, amount) = (self.snapshot(), Property::Key(Table::Rounds.sort_key("amount_usd")));
+        let (table, field) = match query.table {
+            Table::Rounds => (Table::Rounds, "amount_usd"),
+            Table::Startups => (Table::Startups, "total_raised_usd"),
+            _ => return None,
+        };
+        let (snapshot, amount) = (self.snapshot(), Property::Key(table.sort_key(field)));
         let suspect = match self.cached.suspect_rounds.get() {
             Some(known) => known,
             // In pieces, and therefore not while others wait for it.
@@ -256,22 +258,23 @@ impl Catalog {
             return None;
         }
         let others: Vec<Filter> = query.filters.iter().filter(|of| property_of(of) != Some(amount)).cloned().collect();
-        let rows = RowFilter::new(self, Table::Rounds, &others);
-        let found: Vec<(u64, u32)> = suspect.iter().filter(|(_, row)| rows.contains(*row)).copied().collect();
+        let rows = RowFilter::new(self, table, &others);
+        let row_of = |round: u32| if table == Table::Rounds { round } else { snapshot.round_startup(round) };
+        let found: Vec<(u64, u32)> =
+            suspect.iter().filter(|(_, round)| rows.contains(row_of(*round))).copied().collect();
         let named = found
             .iter()
             .take(MAX_SUSPECT)
             .map(|(usd, row)| format!("${} (`{}`)", grouped(*usd), snapshot.slug(Table::Rounds, *row)));
         let named = named.collect::<Vec<_>>().join(", ");
         let more = if found.len() > MAX_SUSPECT { ", …" } else { "" };
+        let places = if table == Table::Rounds { "sums, bounds and orders" } else { "`total_raised_usd`" };
         let detail = match found.len() {
             0 => return None,
-            1 => format!("a suspect amount is left out of sums, bounds and orders: {named}"),
-            count => {
-                format!("{} suspect amounts are left out of sums, bounds and orders: {named}{more}", grouped(count))
-            }
+            1 => format!("a suspect amount is left out of {places}: {named}"),
+            count => format!("{} suspect amounts are left out of {places}: {named}{more}", grouped(count)),
         };
-        Some(ParameterError::warning("low_coverage", "amount_usd", detail))
+        Some(ParameterError::warning("low_coverage", field, detail))
     }
 
     /// A sentence on the end of known investors, if rounds follow it: until when a last investment can be known.

@@ -1,5 +1,6 @@
 //! Sectors with similar names: `fin tech` is `fintech`, `cybersecurity` is also `cyber-security`, `health` and `ai` have
-//! the far larger siblings `health-care` and `artificial-intelligence`, and `residential-solar` is apart from `solar`.
+//! the far larger siblings `health-care` and `artificial-intelligence`, `residential-solar` is apart
+//! from `solar`, and `security` is of one field with `cybersecurity`.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,12 +8,12 @@ use crate::row_filter::distinct;
 use crate::{Catalog, Filter, ParameterError, Query, RowFilter};
 use data::fold::fold;
 use data::number::{counted, grouped};
-use data::{Facet, Snapshot, Table};
+use data::{Facet, Snapshot, Table, sector_field};
 
 /// A sector is far larger than another if it has this many times its startups.
 const FAR_LARGER: u32 = 10;
 
-/// Sectors of longer names are worth a note if they have one in so many of the records of a list, or more.
+/// Related sectors are worth a note if they have one in so many of the records of a list, or more.
 const WORTH_A_NOTE: u64 = 10;
 
 /// Number of sectors that a note or an error names.
@@ -33,8 +34,8 @@ pub(crate) struct SectorNames {
     pub by_initials: HashMap<String, u32>,
     /// For each sector, a larger one with the same letters, or a far larger one with its word or initials.
     pub larger: Vec<Option<u32>>,
-    /// For each sector, those whose names contain its own and whose startups it does not include.
-    longer: Vec<Vec<u32>>,
+    /// For each sector, those of one field with it, or whose names contain its own, and whose startups it does not include.
+    related: Vec<Vec<u32>>,
 }
 
 /// The letters of a folded name or slug in which spellings agree: `clean technologies` and `cleantech`.
@@ -79,23 +80,25 @@ impl SectorNames {
             of_word.chain(of_letters).filter(|other| *other != row).max_by_key(|other| size(*other))
         });
         let larger = larger.collect();
-        let longer = (0..rows).map(|row| longer_names(snapshot, row, &with_word)).collect();
-        Self { joined, by_letters, by_initials, larger, longer }
+        let related = (0..rows).map(|row| related_sectors(snapshot, row, &with_word)).collect();
+        Self { joined, by_letters, by_initials, larger, related }
     }
 }
 
-/// Finds the sectors for [`SectorNames::longer`] among those with a word.
-fn longer_names(snapshot: &Snapshot, row: u32, with_word: &HashMap<&str, Vec<u32>>) -> Vec<u32> {
+/// Finds the sectors for [`SectorNames::related`] by a list of fields, and among those with a word.
+fn related_sectors(snapshot: &Snapshot, row: u32, with_word: &HashMap<&str, Vec<u32>>) -> Vec<u32> {
     let slug = |row: u32| snapshot.slug(Table::Sectors, row);
     let startups = |row: u32| snapshot.facet_rows(Table::Startups, Facet::Sector, row);
     let words: BTreeSet<&str> = slug(row).split('-').collect();
     let own = startups(row);
-    let others = words.first().and_then(|word| with_word.get(word)).into_iter().flatten();
-    let others = others.filter(|other| {
-        let more: BTreeSet<&str> = slug(**other).split('-').collect();
+    let named = words.first().and_then(|word| with_word.get(word)).into_iter().flatten().copied();
+    let named = named.filter(|other| {
+        let more: BTreeSet<&str> = slug(*other).split('-').collect();
         more.len() > words.len() && more.is_superset(&words)
     });
-    others.copied().filter(|other| startups(*other).iter().any(|startup| !own.contains(startup))).collect()
+    let of_field = sector_field::related(slug(row)).filter_map(|other| snapshot.find(Table::Sectors, other));
+    let others = of_field.chain(named).filter(|other| *other != row);
+    distinct(others.filter(|other| startups(*other).iter().any(|startup| !own.contains(startup))))
 }
 
 impl Catalog {
@@ -115,14 +118,16 @@ impl Catalog {
         self.others_note(parameter, Table::Sectors, row, larger.as_slice())
     }
 
-    /// A note that sectors whose names contain a requested one have many records more that meet the other conditions.
-    pub(crate) fn longer_sectors_note(&self, query: &Query, total: u64) -> Option<ParameterError> {
+    /// A note that related sectors have many records more that meet the other conditions.
+    pub(crate) fn related_sectors_note(&self, query: &Query, total: u64) -> Option<ParameterError> {
         let is_sectors = |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Sector, _));
         let at = query.filters.iter().position(is_sectors)?;
         let Filter::AnyOf(_, given) = &query.filters[at] else { return None };
         let is_counted = matches!(query.table, Table::Startups | Table::Rounds) && query.text.is_none();
-        let longer = given.iter().filter(|_| is_counted).flat_map(|row| &self.sector_names().longer[*row as usize]);
-        let others: Vec<u32> = distinct(longer.copied().filter(|other| !given.contains(other)));
+        let related = given.iter().filter(|_| is_counted).flat_map(|row| &self.sector_names().related[*row as usize]);
+        // The note on a larger sector names that one.
+        let is_named = |other: &u32| given.iter().any(|row| self.sector_names().larger[*row as usize] == Some(*other));
+        let others: Vec<u32> = distinct(related.copied().filter(|other| !given.contains(other) && !is_named(other)));
         if others.is_empty() {
             return None;
         }
@@ -150,7 +155,7 @@ impl Catalog {
         let records = counted(more, query.table.noun(), query.table.plural());
         let verb = if more == 1 { "is" } else { "are" };
         let detail = format!(
-            "{records} more {verb} in sectors whose names contain a given one, and which it does not include: {}",
+            "{records} more {verb} in related sectors, which a given one does not include: {}",
             listed.join(", ")
         );
         Some(ParameterError::warning("value_interpreted", "sector", detail))

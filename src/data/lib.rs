@@ -31,6 +31,7 @@ pub mod parameter_error;
 pub mod read_at;
 mod recent;
 mod schema;
+pub mod sector_field;
 pub mod snapshot;
 mod version;
 pub mod vocabulary;

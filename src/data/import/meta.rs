@@ -83,7 +83,7 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticRep
     });
     let mut table = parsed.ok()?;
     if given.is_next {
-        table.retain(|key, _| !matches!(&key[..], "version" | "released_on"));
+        table.retain(|key, _| !matches!(key, "version" | "released_on"));
     }
     table.extend(given.entries().map(|(key, value)| (key.to_owned(), toml::Value::String(value))));
     for key in table.keys().filter(|key| !KEYS.contains(&key.as_str())) {

@@ -66,6 +66,15 @@ fn an_amount_far_above_its_stage_is_suspect_and_not_counted() {
         assert!(!warned(path), "{path}");
     }
 
+    let note = "a suspect amount is left out of `total_raised_usd`: $3,000,000,000 (`r7`)";
+    let warned = |path: &str| get(path)["meta"]["warnings"].to_string().contains(note);
+    for path in ["startups?min_raised_usd=30000000", "startups?sort=-total_raised_usd"] {
+        assert!(warned(path), "{path}");
+    }
+    for path in ["startups", "startups?sort=-total_raised_usd&country=DE", "startups?sort=name"] {
+        assert!(!warned(path), "{path}");
+    }
+
     let page = server.client(Tier::Free).get("/startups/s7").text;
     assert!(page.contains("<span class=\"chip\">suspect</span>"), "{page}");
     let page = server.client(Tier::Free).get("/data").text;

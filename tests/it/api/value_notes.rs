@@ -71,6 +71,7 @@ fn larger_sectors_of_the_same_letters_or_initials_are_named() {
                 0 => "ai",
                 1..=12 => "artificial-intelligence",
                 13..=15 => "cybersecurity",
+                16 | 17 => "security",
                 _ => "cyber-security",
             };
             format!("s-{index},Name {index},,,,,,,,{sector},\n")
@@ -78,7 +79,7 @@ fn larger_sectors_of_the_same_letters_or_initials_are_named() {
         .collect();
     let folder = dataset_with("", &startups, "", "");
     let sectors = "slug,name,parent,description\nfintech,Fintech,,\nai,AI,,\nartificial-intelligence,Artificial Intelligence,,\n\
-                   cybersecurity,Cybersecurity,,\ncyber-security,Cyber Security,,\nmachine-learning,Machine Learning,,\n";
+                   cybersecurity,Cybersecurity,,\ncyber-security,Cyber Security,,\nsecurity,Security,,\nmachine-learning,Machine Learning,,\n";
     std::fs::write(folder.path().join("sectors.csv"), sectors).unwrap();
     let (_server, client) = serve(folder.path());
     let of = |sector: &str| notes(&client, "startups", "sector", sector);
@@ -87,15 +88,17 @@ fn larger_sectors_of_the_same_letters_or_initials_are_named() {
         [format!("`sector` was read as {sector} ({count}); also {other} ({startups})")]
     };
     assert_eq!(of("AI"), also("ai", 1, "artificial-intelligence", 12));
-    assert_eq!(of("cybersecurity"), also("cybersecurity", 3, "cyber-security", 8));
-    assert_eq!(of("cyber security"), [""; 0]);
+    let also_cyber = also("cybersecurity", 3, "cyber-security", 6);
+    let more = "2 startups more are in related sectors, which a given one does not include: security (2)".to_owned();
+    assert_eq!(of("cybersecurity"), [also_cyber.as_slice(), &[more.clone()]].concat());
     assert_eq!(of("ai,artificial-intelligence"), [""; 0]);
+    assert_eq!(of("cybersecurity,cyber-security"), [more]);
     let unknown = client.list("/api/v3/startups", &[("sector", "ML")]).json();
     assert_eq!(unknown["errors"][0]["did_you_mean"], "machine-learning", "{unknown}");
 }
 
 #[test]
-fn sectors_of_longer_names_are_named_if_many_more_records_are_in_them() {
+fn related_sectors_are_named_if_many_more_records_are_in_them() {
     let of = |index: usize| match index {
         0..=9 => "solar",
         // Below `solar`.
@@ -118,7 +121,7 @@ fn sectors_of_longer_names_are_named_if_many_more_records_are_in_them() {
     let of = |sector: &str| notes(&client, "startups", "sector", sector);
     let more = |records: &str, listed: &str| {
         vec![format!(
-            "{records} more {} in sectors whose names contain a given one, and which it does not include: {listed}",
+            "{records} more {} in related sectors, which a given one does not include: {listed}",
             if records.starts_with("1 ") { "is" } else { "are" }
         )]
     };
@@ -128,7 +131,7 @@ fn sectors_of_longer_names_are_named_if_many_more_records_are_in_them() {
     assert_eq!((of("solar,home-solar"), of("home-solar"), of("solar-roofs")), (vec![], vec![], vec![]));
     assert_eq!(of("software"), [""; 0]);
     let german = client.list("/api/v3/startups", &[("sector", "software"), ("country", "DE")]).text;
-    assert!(german.contains("1 startup more is in sectors whose names contain a given one"), "{german}");
+    assert!(german.contains("1 startup more is in related sectors"), "{german}");
     let part = client.list("/api/v3/startups", &[("sector", "parks")]).json();
     assert_eq!(part["errors"][0]["did_you_mean"], "big-solar-parks", "{part}");
     let detail = client.list("/api/v3/startups", &[("sector", "sola")]).json()["errors"][0]["detail"].to_string();
