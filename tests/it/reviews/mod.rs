@@ -2,6 +2,7 @@
 
 mod firms;
 mod moderation;
+mod published;
 mod rest;
 mod writing;
 

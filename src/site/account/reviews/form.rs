@@ -290,7 +290,10 @@ fn show(
         roles: form.options::<ReviewerRole>("role"),
         stages: form.options::<Stage>("stage"),
         this_month: month_of(today).to_string(),
-        shown: public.map(|(answers, day)| public_form(answers, proof, public_id, (slug, &name), day)),
+        shown: public.map(|(answers, day)| Review {
+            reply: stored.as_ref().and_then(|review| review.reply.clone()),
+            ..public_form(answers, proof, public_id, (slug, &name), day)
+        }),
         is_previewed,
         state: stored.as_ref().map_or("", |review| state_in_words(review.state)),
         facts: stored.as_ref().map_or_else(Vec::new, facts),
