@@ -134,6 +134,8 @@ pub(super) struct TableRows<'a> {
     is_apart: bool,
     /// True after a note in one cell: what follows in one cell belongs to it.
     is_below_note: bool,
+    /// True if the last row is a line of the sums of all rows.
+    is_below_sums: bool,
     /// Line of the header of another table.
     other: Option<u64>,
     pending: Option<Pending>,
@@ -201,6 +203,7 @@ impl<'a> TableRows<'a> {
             rows: 0,
             is_apart: false,
             is_below_note: false,
+            is_below_sums: false,
             other: None,
             pending: None,
             above,
@@ -259,11 +262,15 @@ impl<'a> TableRows<'a> {
             if is_sum_of_group { SUMS } else { heading }
         } else if self.lacks_usual(cells) && (is_sum || is_partial_sum()) || shape.texts <= 1 && self.adds_up(cells) {
             SUMS
-        } else if (self.is_apart || self.is_below_note) && self.rows > 0 && shape.filled == 1 && width > 2 {
+        } else if width > 2
+            && self.rows > 0
+            && shape.filled == 1
+            && (self.is_apart || self.is_below_note || self.is_remark(&shape))
+        {
             return self.leave_out(
                 line,
                 cells,
-                "is alone below an empty row or a note, as a title or a note is; delete it, or fill the row",
+                "is alone below an empty row, a note or the rows, as a title or a note is; delete it, or fill the row",
             );
         } else if self.is_apart && self.rows > 0 && (self.is_other_header(cells, &shape) || self.lacks_most(cells, 0.9))
         {
@@ -280,8 +287,18 @@ impl<'a> TableRows<'a> {
             return self.add_record(line, cells, &shape, is_sum);
         };
         self.is_below_note = is_note && shape.filled == 1;
+        self.is_below_sums = reason == SUMS && is_total(shape.label);
         self.is_apart = false;
         self.leave_out(line, cells, reason)
+    }
+
+    /// True for a text without other cells that is a remark, by two of three signs: it is a sentence, the other rows have
+    /// values in its place, or it is below a line of sums.
+    fn is_remark(&self, shape: &RowShape<'_>) -> bool {
+        const MIN_ROWS: u64 = 3;
+        let is_sentence = shape.first.chars().count() >= 25 && shape.first.split_whitespace().count() >= 4;
+        let signs = [is_sentence, shape.misfits == 1 && self.rows >= MIN_ROWS, self.is_below_sums];
+        shape.texts == 1 && signs.iter().filter(|sign| **sign).count() >= 2
     }
 
     fn shape<'c>(&self, cells: &'c impl Cells) -> RowShape<'c> {
@@ -383,6 +400,7 @@ impl<'a> TableRows<'a> {
     fn add_record(&mut self, line: u64, cells: &impl Cells, shape: &RowShape<'_>, is_sum: bool) -> Result<()> {
         self.settle(!self.is_apart, false)?;
         self.is_apart = false;
+        self.is_below_sums = false;
         let width = shape.width;
         let is_continued =
             !self.above.is_empty() && self.above.keys().all(|column| cells.get(*column).trim().is_empty());

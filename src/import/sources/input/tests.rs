@@ -166,6 +166,8 @@ fn what_is_no_row_of_the_table_is_left_out_and_told() {
         ("Seed,,\nCedar,ES,5\nSeed subtotal,,5\nGrowth equity,,\nDorn,PT,7\nTotal Capital,GB,9\n", 5, "4 6 7"),
         ("2 firms,,\n500 Startups,,\n", 3, "4"),
         ("n.c. : non communiqué,,\n", 2, "4"),
+        ("Total,,30\nNames may be those of funds\n", 2, "4 5"),
+        ("Names may be those of funds\n", 3, ""),
     ] {
         let path = file(&folder, "a.csv", format!("{table}{rest}").as_bytes());
         let found = collected(&path, &InputFormat::default(), &["name", "aum"]).unwrap();
