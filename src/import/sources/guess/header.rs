@@ -191,6 +191,16 @@ pub(crate) fn names_field(text: &str) -> bool {
     meaning.noun().is_some() && meaning.unknown == 0
 }
 
+/// True for names of startups that may also be firms: `Company/Fund`.
+fn names_startups_or_firms(header: &str) -> bool {
+    let Some((first, second)) = header.split_once('/') else { return false };
+    let is_of = |part: &str, owner| {
+        let meaning = Meaning::of_chunks(part);
+        meaning.owners == [owner] && meaning.nouns.is_empty() && meaning.unknown == 0
+    };
+    is_of(first, Owner::Startup) && is_of(second, Owner::Firm)
+}
+
 impl Meaning {
     pub(super) fn read(header: &str) -> Self {
         let meaning =
@@ -209,6 +219,9 @@ impl Meaning {
         let found = found.unwrap_or_else(|| Self::of_chunks(&bare));
         let mut meaning =
             Self { is_count: meaning.is_count | found.is_count, is_other: meaning.is_other | found.is_other, ..found };
+        if meaning.nouns.is_empty() && names_startups_or_firms(&bare) {
+            meaning.owners = vec![Owner::Organization];
+        }
         // The main investor of a round leads it.
         if meaning.is_main && meaning.nouns.is_empty() && meaning.owner() == Some(Owner::Firm) {
             meaning.nouns.push("lead");
@@ -419,6 +432,9 @@ mod tests {
             ("Deal Name", Some(Round), None),
             ("FIRM TYPE", Some(Firm), Some("type")),
             ("LinkedIn", None, Some("id.linkedin")),
+            ("Company/Fund", Some(Organization), Some("name")),
+            ("Empresa / Fondo", Some(Organization), Some("name")),
+            ("Fund/Company", Some(Firm), Some("name")),
         ] {
             let meaning = Meaning::read(header);
             assert_eq!((meaning.owner(), meaning.noun()), (owner, noun), "{header}: {meaning:?}");

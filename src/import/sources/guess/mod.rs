@@ -9,10 +9,12 @@
 //! tell how the tables refer to each other, and at last each is written.
 
 mod csvw;
+mod evidence;
 mod header;
 pub(crate) mod package;
 pub(crate) mod sample;
 mod section;
+mod several_rounds;
 mod table;
 mod values;
 
@@ -370,6 +372,7 @@ fn relations(outlines: &[Outline<'_>]) -> Vec<Relations> {
             if let Some(column) = organizations.first().copied() {
                 relations[at].parent = Some(Reference::Name(column));
                 relations[at].organization = organization_kind(outline, column);
+                relations[at].describes_organizations = true;
             }
         }
         for column in outline.all(table::Column::has_investors) {

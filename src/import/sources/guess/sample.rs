@@ -87,7 +87,8 @@ impl Sample {
         self.format.has_headings = true;
     }
 
-    fn is_full(&self) -> bool {
+    /// True if the file may have further rows.
+    pub(super) fn is_full(&self) -> bool {
         self.bytes >= MAX_SAMPLE || self.values.iter().any(|values| values.len() >= MAX_ROWS)
     }
 }

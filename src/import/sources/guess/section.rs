@@ -71,6 +71,8 @@ pub(super) struct Relations {
     pub organization: Option<EntityKind>,
     /// True if investors are identified by a table of firms that has other keys than names.
     pub has_other_firms: bool,
+    /// True if no other table describes the organizations of people.
+    pub describes_organizations: bool,
 }
 
 pub(super) struct Sections<'o, 's> {
@@ -80,13 +82,17 @@ pub(super) struct Sections<'o, 's> {
     /// Fields of columns that are used.
     used: BTreeMap<usize, &'static str>,
     open: BTreeMap<usize, Open>,
+    /// Columns that say nothing of the records of a section, such as the cities of people next to their firms.
+    foreign: BTreeSet<usize>,
     pub sections: Vec<Section>,
 }
 
 impl<'o, 's> Sections<'o, 's> {
     pub(super) fn new(outline: &'o Outline<'s>, relations: Relations, vocabularies: &'o mut Vocabularies) -> Self {
-        let (used, open) = (BTreeMap::new(), BTreeMap::new());
-        let mut sections = Self { outline, relations, vocabularies, used, open, sections: Vec::new() };
+        let of_several = || outline.of_several_rounds.iter().copied();
+        let several = |index| (index, open("a row has several rounds; give each round a row of its own"));
+        let (used, open, foreign) = (BTreeMap::new(), of_several().map(several).collect(), of_several().collect());
+        let mut sections = Self { outline, relations, vocabularies, used, open, foreign, sections: Vec::new() };
         match outline.rows {
             RowKind::Firms => sections.entities(EntityKind::Firm),
             RowKind::Startups => sections.entities(EntityKind::Startup),
@@ -151,6 +157,13 @@ impl<'o, 's> Sections<'o, 's> {
 
     fn column(&self, index: usize) -> Option<&'o Column<'s>> {
         self.outline.columns.get(index)
+    }
+
+    /// Columns that pass a test and may say something of the records of a section.
+    fn own(&self, test: impl Fn(&Column<'s>) -> bool) -> Vec<usize> {
+        let mut columns = self.outline.all(test);
+        columns.retain(|index| !self.foreign.contains(index));
+        columns
     }
 
     fn header(&self, index: usize) -> String {
@@ -293,7 +306,7 @@ impl<'o, 's> Sections<'o, 's> {
         let is_list = |field: &str| SourceField::named(kind, field).is_some_and(|known| known.is_list);
         let mut done: BTreeSet<&str> = BTreeSet::new();
         for (noun, field) in nouns.iter().copied() {
-            let columns = self.outline.all(|column| column.noun() == Some(noun) && column.is_of(owners));
+            let columns = self.own(|column| column.noun() == Some(noun) && column.is_of(owners));
             let sure: Vec<usize> = columns.iter().copied().filter(|index| self.is_sure(*index, field)).collect();
             for index in columns.iter().filter(|index| !sure.contains(index)) {
                 let suggestion = self.field_line(kind, field, &[*index]).ok();
@@ -347,6 +360,8 @@ impl<'o, 's> Sections<'o, 's> {
             "stages" => values::is_vocabulary::<Stage>(&column.values),
             // The labels of sales say how they go, and what describes a deal are notes on it.
             "sectors" if self.has_sales() && values::is_of_list("labels", column.header) => return false,
+            // `Venture Capital & Private Equity` is what firms are, not where they invest.
+            "sectors" if some(&column.values, values::has_firm_word) => return false,
             "description" if self.has_sales() && self.outline.rows == RowKind::Rounds => {
                 return column.is_sure() && column.meaning.owner().is_some();
             }
@@ -379,7 +394,7 @@ impl<'o, 's> Sections<'o, 's> {
 
     /// Country and city of one column, as in `Paris, France`.
     fn location(&mut self, lines: &mut Vec<String>, owners: &[Option<Owner>], done: &BTreeSet<&str>) {
-        let columns = self.outline.all(|column| column.noun() == Some("location") && column.is_of(owners));
+        let columns = self.own(|column| column.noun() == Some("location") && column.is_of(owners));
         for index in columns {
             let Some(column) = self.column(index) else { continue };
             let header = self.header(index);
@@ -410,7 +425,7 @@ impl<'o, 's> Sections<'o, 's> {
                 && column.is_sure()
                 && values::are_names(&column.values)
         };
-        let mut columns = self.outline.all(is_alias);
+        let mut columns = self.own(is_alias);
         columns.retain(|index| !self.used.contains_key(index));
         let Some(first) = columns.first().copied() else { return };
         let line = self.list_line("aliases", &columns, None, "");
@@ -421,7 +436,7 @@ impl<'o, 's> Sections<'o, 's> {
 
     fn identifiers(&mut self, lines: &mut Vec<String>, owners: &[Option<Owner>]) {
         let mut known: BTreeSet<&str> = BTreeSet::new();
-        let schemes = self.outline.all(|column| {
+        let schemes = self.own(|column| {
             column.noun().is_some_and(|noun| noun.starts_with("id.")) && column.is_of(owners) && column.is_sure()
         });
         for index in schemes {
@@ -435,8 +450,7 @@ impl<'o, 's> Sections<'o, 's> {
                 known.insert(noun);
             }
         }
-        let domains =
-            self.outline.all(|column| column.noun() == Some("domain") && column.is_of(owners) && column.is_sure());
+        let domains = self.own(|column| column.noun() == Some("domain") && column.is_of(owners) && column.is_sure());
         for index in domains.into_iter().take(1) {
             if self.column(index).is_some_and(|column| values::are_websites(&column.values)) {
                 lines.push(format!("id.domain = {{ column = {}, unknown = \"drop\" }}", self.header(index)));
@@ -576,7 +590,7 @@ impl<'o, 's> Sections<'o, 's> {
 
     /// What translates the words of a closed vocabulary; those that are not known are listed for the operator.
     fn word_part<V: Meaning>(&mut self, field: &'static str, values: &[&str]) -> String {
-        match values::translations::<V>(values) {
+        match values::translations::<V>(field, values, self.outline.is_japanese()) {
             None => ", unknown = \"drop\"".to_owned(),
             Some(words) => {
                 self.vocabularies.entry(field).or_default().extend(words);
@@ -612,23 +626,43 @@ impl<'o, 's> Sections<'o, 's> {
         let columns = &self.outline.columns;
         match self.column(index).and_then(numbered) {
             Some(own) => columns.iter().filter(|column| numbered(column).as_ref() == Some(&own)).count() > 1,
-            None => columns.iter().any(|column| values::is_of_list("holdings", column.header)),
+            None => self.has_holdings(),
         }
     }
 
-    /// Rows that are no rounds of financing, by what a column says of them.
-    fn no_rounds(&self) -> Option<String> {
+    /// True if columns say what an investor's part is worth.
+    fn has_holdings(&self) -> bool {
+        self.outline.columns.iter().any(|column| values::is_of_list("holdings", column.header))
+    }
+
+    /// Rows that are no rounds of financing, by what columns say of them: a condition for each.
+    fn no_rounds(&self) -> BTreeMap<usize, String> {
+        // What became of a startup says nothing of its rounds.
+        let has_holdings = self.has_holdings();
         let says = |column: &Column<'_>| {
-            matches!(column.meaning.noun(), Some("round" | "stage" | "type" | "status")) && column.is_named
+            let noun = column.meaning.noun();
+            let is_state = noun == Some("status") && (has_holdings || column.is_of(&[Some(Owner::Startup)]));
+            matches!(noun, Some("round" | "stage" | "type" | "status")) && !is_state
         };
-        let conditions = self.outline.columns.iter().filter(|column| says(column)).filter_map(|column| {
-            let values =
-                values::distinct(&column.values).into_iter().filter(|value| values::is_of_list("no rounds", value));
-            let values: Vec<String> = values.map(quote).collect();
-            (!values.is_empty()).then(|| format!("{} = {{ not = [{}] }}", quote(column.header), values.join(", ")))
+        let conditions = self.outline.all(says).into_iter().filter_map(|index| {
+            let values = values::distinct(&self.column(index)?.values).into_iter();
+            let values: Vec<String> =
+                values.filter(|value| values::is_of_list("no rounds", value)).map(quote).collect();
+            (!values.is_empty()).then(|| (index, format!("not = [{}]", values.join(", "))))
         });
-        let conditions: Vec<String> = conditions.collect();
-        (!conditions.is_empty()).then(|| format!("when = {{ {} }}", conditions.join(", ")))
+        conditions.collect()
+    }
+
+    /// A column that is empty in the rows that have only a startup, if there are such rows.
+    fn filled_by_rounds(&self) -> Option<usize> {
+        const FIELDS: [&str; 5] = ["stage", "amount_usd", "announced_on", "lead_investors", "investors"];
+        let columns: Vec<usize> =
+            self.used.iter().filter(|(_, field)| FIELDS.contains(field)).map(|(index, _)| *index).collect();
+        let rows = |index: usize| self.outline.rows_of(index).iter().copied().collect::<BTreeSet<usize>>();
+        let all: BTreeSet<usize> = columns.iter().flat_map(|index| rows(*index)).collect();
+        let named = self.outline.subject.map(rows).unwrap_or_default();
+        let full = columns.into_iter().find(|index| rows(*index) == all)?;
+        (self.outline.is_whole && !named.is_subset(&all)).then_some(full)
     }
 
     /// Rounds with their startups and investors.
@@ -687,7 +721,14 @@ impl<'o, 's> Sections<'o, 's> {
         self.investors(&mut lines);
         let key = self.round_key(parent.column());
         lines.insert(0, key);
-        if let Some(when) = self.no_rounds() {
+        let mut conditions = self.no_rounds();
+        if let Some(column) = self.filled_by_rounds() {
+            let known = conditions.entry(column).or_default();
+            *known = if known.is_empty() { "present = true".to_owned() } else { format!("{known}, present = true") };
+        }
+        if !conditions.is_empty() {
+            let conditions = conditions.iter().map(|(column, test)| format!("{} = {{ {test} }}", self.header(*column)));
+            let when = format!("when = {{ {} }}", conditions.collect::<Vec<_>>().join(", "));
             lines.insert(0, "# Other rows are no rounds of financing.".to_owned());
             lines.insert(1, when);
         }
@@ -912,13 +953,65 @@ impl<'o, 's> Sections<'o, 's> {
         let kind = self.relations.organization.map_or("startup", EntityKind::name);
         let header = self.header(parent.column());
         lines.push(match parent {
-            Reference::Name(_) => {
-                format!("organization = {{ kind = {}, column = {header}, by = \"name\", create = true }}", quote(kind))
+            Reference::Name(column) => {
+                let steps = self.name_steps(column);
+                format!(
+                    "organization = {{ kind = {}, column = {header}{steps}, by = \"name\", create = true }}",
+                    quote(kind)
+                )
             }
             Reference::Id(_) => format!("organization = {{ kind = {}, column = {header} }}", quote(kind)),
         });
         self.used.insert(parent.column(), "organization");
         self.sections.push(Section { kind: EntityKind::Person, lines });
+        if let (Reference::Name(column), Some(EntityKind::Firm)) = (parent, self.relations.organization)
+            && self.relations.describes_organizations
+        {
+            self.organizations(column);
+        }
+    }
+
+    /// The firms of people, as far as the rows say the same of each.
+    fn organizations(&mut self, names: usize) {
+        let owner = self.column(names).and_then(|column| column.meaning.owner());
+        let owners = [None, Some(Owner::Firm), Some(Owner::Organization), owner];
+        let is_place = |column: &Column<'_>| matches!(column.noun(), Some("city" | "country" | "location" | "region"));
+        let people = self.used.iter().find(|(_, field)| **field == "name").map_or(0, |(index, _)| *index);
+        // Where a firm is, its people are, too.
+        let has_places_of_people = self.outline.columns.iter().enumerate().any(|(index, column)| {
+            is_place(column)
+                && column.is_of(&[None, Some(Owner::Person)])
+                && self.outline.agrees(names, index) == Some(false)
+        });
+        for (index, column) in self.outline.columns.iter().enumerate() {
+            // People may live and work where their firm is not, and write about themselves.
+            let is_bare = column.meaning.owners.is_empty();
+            let reason = match self.outline.agrees(names, index) {
+                Some(false) => "differs between the people of a firm; left out",
+                _ if is_bare && column.noun() == Some("description") => "may describe the person; left out",
+                _ if is_place(column) && has_places_of_people => {
+                    "the firm's place, where not all of its people are; left out"
+                }
+                None if is_bare && is_place(column) && !(names < people && index < people) => {
+                    "may be the place of the person; left out"
+                }
+                _ => continue,
+            };
+            self.foreign.insert(index);
+            if column.noun().is_some() && column.is_of(&owners) && !self.used.contains_key(&index) {
+                self.open.entry(index).or_insert(open(reason));
+            }
+        }
+        self.foreign.extend(self.used.keys());
+        let steps = self.name_steps(names);
+        let mut lines = vec![format!("key = {{ column = {}{steps}, by = \"name\" }}", self.header(names))];
+        self.name(&mut lines, names);
+        let count = lines.len();
+        self.attributes(&mut lines, EntityKind::Firm, &owners);
+        self.used.insert(names, "organization");
+        if lines.len() > count {
+            self.sections.push(Section { kind: EntityKind::Firm, lines });
+        }
     }
 }
 
@@ -927,9 +1020,10 @@ pub(crate) fn line_for(sample: &Sample, column: usize, kind: EntityKind, field: 
     let described = FileDescription::default();
     let outline = Outline::new(header::Meaning::default(), sample, &described);
     let mut vocabularies = Vocabularies::new();
-    let (used, open) = (BTreeMap::new(), BTreeMap::new());
+    let (used, open, foreign) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
     let (relations, sections) = (Relations::default(), Vec::new());
-    let mut table = Sections { outline: &outline, relations, vocabularies: &mut vocabularies, used, open, sections };
+    let mut table =
+        Sections { outline: &outline, relations, vocabularies: &mut vocabularies, used, open, foreign, sections };
     if field.starts_with("id.") {
         return table.scheme_line(field, column).ok();
     }

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::sources::guess::FileDescription;
+use crate::sources::guess::evidence::Evidence;
 use crate::sources::guess::header::{self, Meaning, Owner, words};
 use crate::sources::guess::sample::Sample;
+use crate::sources::guess::several_rounds::{rounds_in_cells, rounds_in_columns};
 use crate::sources::guess::values::{self, most, share, some};
 use crate::sources::input::column_name;
 use crate::sources::mapping::list;
 use crate::sources::missing::MissingIn;
 use crate::sources::money::{self, MoneyCell, Sign};
-use data::{FirmKind, Stage, StartupStatus};
+use data::FirmKind;
 
 pub(super) struct Column<'s> {
     pub header: &'s str,
@@ -49,6 +51,12 @@ pub(super) struct Outline<'s> {
     pub titles: &'s [String],
     /// Meaning of the name of the file.
     pub file: Meaning,
+    /// Columns of rounds of which a row has several: in its cells, as in `2019;2022`, or in numbered columns.
+    pub of_several_rounds: Vec<usize>,
+    /// Rows of the texts of each column.
+    places: &'s [Vec<usize>],
+    /// True if no row is missing.
+    pub is_whole: bool,
 }
 
 impl<'s> Column<'s> {
@@ -68,7 +76,30 @@ impl<'s> Column<'s> {
             });
             known.push(name);
         }
+        Self::mark_parts_of_people(&mut columns);
         columns
+    }
+
+    /// `Nome` next to `Cognome` is of a person, as the other part of its name or the whole of it.
+    fn mark_parts_of_people(columns: &mut [Self]) {
+        let is_part = |column: &Self| matches!(column.noun(), Some("first_name" | "last_name"));
+        let parts: Vec<usize> = (0..columns.len()).filter(|index| is_part(&columns[*index])).collect();
+        // `Cognome referente` is of a contact, and its neighbor perhaps of a firm.
+        let [part] = *parts else { return };
+        if !columns[part].meaning.owners.is_empty() {
+            return;
+        }
+        let is_plain = |value: &str| {
+            value.split_whitespace().count() <= 4 && !value.contains(char::is_numeric) && !values::has_firm_word(value)
+        };
+        for column in columns.iter_mut().skip(part.saturating_sub(1)).take(part.min(1) + 2) {
+            if column.noun() == Some("name")
+                && column.meaning.owners.is_empty()
+                && share(&column.values, is_plain) >= 0.9
+            {
+                column.meaning.owners.push(Owner::Person);
+            }
+        }
     }
 
     pub(super) fn noun(&self) -> Option<&'static str> {
@@ -80,7 +111,7 @@ impl<'s> Column<'s> {
     }
 
     /// True if at least every second row has a value.
-    fn is_filled(&self, height: usize) -> bool {
+    pub(super) fn is_filled(&self, height: usize) -> bool {
         self.values.len() * 2 >= height
     }
 
@@ -94,14 +125,14 @@ impl<'s> Column<'s> {
     }
 
     /// Share of distinct values. Notes behind names, such as addresses of pages, do not count.
-    fn distinct(&self) -> f64 {
+    pub(super) fn distinct(&self) -> f64 {
         let bare = |value: &'s str| list::note(value).map_or(value, |(name, _)| name);
         let names: Vec<&str> = self.values.iter().map(|value| bare(value)).collect();
         values::distinct(&names).len() as f64 / self.values.len().max(1) as f64
     }
 
     /// True if some cells have several values. A few commas may be part of names.
-    fn is_list(&self) -> bool {
+    pub(super) fn is_list(&self) -> bool {
         match values::list_step(&self.values) {
             Some(step) => values::split(&self.values, step).len() * 4 >= self.values.len() * 5,
             None => some(&self.values, |value| value.starts_with(['[', '{'])),
@@ -109,7 +140,7 @@ impl<'s> Column<'s> {
     }
 
     /// False for managers that do not look like firms: they may be people.
-    fn may_be_firms(&self) -> bool {
+    pub(super) fn may_be_firms(&self) -> bool {
         !self.meaning.is_manager || share(&self.values, values::has_firm_word) >= 0.3
     }
 
@@ -140,6 +171,11 @@ impl<'s> Column<'s> {
             && !most(&self.values, values::is_date)
     }
 
+    /// True if it has numbers or classes of shares.
+    pub(super) fn is_of_shares(&self) -> bool {
+        values::is_of_list("shares", self.header) && self.meaning.owner() != Some(Owner::Holder)
+    }
+
     /// True if it has the days of rounds.
     pub(super) fn has_days(&self) -> bool {
         self.noun() == Some("date")
@@ -148,7 +184,7 @@ impl<'s> Column<'s> {
             && most(&self.values, |value| values::is_date(value) || values::is_year(value))
     }
 
-    fn has_names(&self) -> bool {
+    pub(super) fn has_names(&self) -> bool {
         matches!(self.noun(), Some("name" | "legal"))
             && self.is_sure()
             && values::are_names(&self.values)
@@ -161,9 +197,15 @@ impl<'s> Outline<'s> {
     pub(super) fn new(file: Meaning, sample: &'s Sample, described: &'s FileDescription) -> Self {
         let columns = Column::all(sample);
         let height = columns.iter().map(|column| column.texts.len()).max().unwrap_or_default();
-        let rows = Evidence { columns: &columns, file: &file, height }.rows();
+        let (titles, places) = (&sample.titles, &sample.rows);
+        let of_several_rounds = [rounds_in_cells(&columns, places), rounds_in_columns(&columns)].concat();
+        let has_several_rounds = !of_several_rounds.is_empty();
+        let is_whole = !sample.is_full();
+        let evidence = Evidence { columns: &columns, file: &file, titles, height, has_several_rounds };
+        let rows = evidence.rows();
+        let (subject, id) = (None, None);
         let mut outline =
-            Self { columns, height, rows, subject: None, id: None, described, titles: &sample.titles, file };
+            Self { columns, height, rows, subject, id, described, titles, file, of_several_rounds, places, is_whole };
         outline.subject = outline.find_subject();
         if outline.subject.is_none() && matches!(outline.rows, RowKind::Firms | RowKind::Startups) {
             outline.rows = RowKind::Unknown("no column is sure to have names");
@@ -285,6 +327,37 @@ impl<'s> Outline<'s> {
             .collect()
     }
 
+    /// Rows of the texts of a column.
+    pub(super) fn rows_of(&self, column: usize) -> &'s [usize] {
+        self.places.get(column).map_or(&[], Vec::as_slice)
+    }
+
+    /// True if headers or values are written in Japanese syllables.
+    pub(super) fn is_japanese(&self) -> bool {
+        let is_kana = |text: &&str| text.contains(|char| matches!(char, '\u{3041}'..='\u{30fa}'));
+        let headers = self.columns.iter().map(|column| column.header);
+        headers.chain(self.columns.iter().flat_map(|column| column.texts.iter().copied())).any(|text| is_kana(&text))
+    }
+
+    /// True if rows with the same name in one column have the same values in another. `None` if no name is repeated.
+    pub(super) fn agrees(&self, names: usize, column: usize) -> Option<bool> {
+        let cells = |index: usize| {
+            let texts = self.columns.get(index).map_or(&[][..], |column| &column.texts);
+            self.rows_of(index).iter().copied().zip(texts.iter().copied())
+        };
+        let values: BTreeMap<usize, &str> = cells(column).collect();
+        let (mut known, mut is_repeated): (BTreeMap<&str, &str>, bool) = (BTreeMap::new(), false);
+        for (row, name) in cells(names) {
+            let Some(value) = values.get(&row).copied() else { continue };
+            let name = list::note(name).map_or(name, |(name, _)| name);
+            match known.insert(name, value) {
+                Some(other) if other != value => return Some(false),
+                other => is_repeated |= other.is_some(),
+            }
+        }
+        is_repeated.then_some(true)
+    }
+
     /// Column with the currencies of another one's amounts: the one whose header is the most like that of the amounts.
     pub(super) fn currency_of(&self, amounts: usize) -> Option<usize> {
         let wanted = words(self.columns.get(amounts)?.header);
@@ -330,193 +403,6 @@ pub(super) fn meaning_of_file(path: &str) -> Meaning {
 pub(super) fn stem(path: &str) -> &str {
     let file = path.rsplit('/').next().unwrap_or_default();
     file.rsplit_once('.').map_or(file, |(stem, _)| stem)
-}
-
-/// What the columns of a table tell of its rows. The name of its file decides only what they leave open.
-struct Evidence<'c, 's> {
-    columns: &'c [Column<'s>],
-    file: &'c Meaning,
-    /// Values of the column with most.
-    height: usize,
-}
-
-impl<'s> Evidence<'_, 's> {
-    fn any(&self, test: impl Fn(&Column<'s>) -> bool) -> bool {
-        self.columns.iter().any(test)
-    }
-
-    fn has_names_of(&self, owners: &[Option<Owner>]) -> bool {
-        self.any(|column| column.is_of(owners) && column.has_names())
-    }
-
-    fn rows(&self) -> RowKind {
-        let without_header =
-            self.columns.iter().filter(|column| column.header.trim().is_empty() && !column.texts.is_empty());
-        if without_header.count() * 2 > self.columns.len() {
-            return RowKind::Unknown("most of its columns have no header");
-        }
-        let is_holder = |column: &Column<'_>| column.meaning.owner() == Some(Owner::Holder);
-        if self.any(|column| is_holder(column) && column.meaning.noun() == Some("name")) {
-            return RowKind::Unknown(
-                "it has the holders of shares: people and firms, and neither rounds nor what was invested",
-            );
-        }
-        if self.are_rounds() {
-            return RowKind::Rounds;
-        }
-        if self.are_people() {
-            return RowKind::People;
-        }
-        let (firms, startups) = (self.firms(), self.startups());
-        if firms > startups && self.names_people_of_firms() {
-            return RowKind::Unknown("its investors are people, and another column has their firms");
-        }
-        match firms - startups {
-            more if more >= 1 => RowKind::Firms,
-            less if less <= -1 => RowKind::Startups,
-            _ => RowKind::Unknown("its columns do not tell if its rows are firms or startups"),
-        }
-    }
-
-    fn are_rounds(&self) -> bool {
-        let owners = [Some(Owner::Startup), Some(Owner::Organization), None];
-        // The identifier of a startup is enough if another table has its name.
-        let is_id =
-            |column: &Column<'_>| column.noun() == Some("key") && column.is_of(&owners[..2]) && column.is_sure();
-        let has_startups = self.has_names_of(&owners) || self.any(is_id);
-        let has_investors = self.any(Column::has_investors) || self.any(|column| column.meaning.has("lead"));
-        let has_days = self.any(Column::has_days);
-        let has_round = self.any(|column| column.noun() == Some("round") && column.is_sure());
-        let points = 2 * usize::from(self.any(Column::has_amounts))
-            + 2 * usize::from(has_investors)
-            + usize::from(has_days)
-            + usize::from(has_round || self.any(|column| column.noun() == Some("stage") && column.is_sure()));
-        let is_named = self.file.has("round") || self.file.owners.contains(&Owner::Round);
-        // Who met whom, and when, has investors and days, too.
-        let is_round = has_round
-            || self.any(Column::has_amounts)
-            || self.any(|column| column.meaning.owners.contains(&Owner::Round) || column.noun() == Some("stage"));
-        // A pipeline of sales has amounts and days, too.
-        let is_sales = self.any(|column| column.meaning.is_sales) && !self.any(Column::has_investors);
-        has_startups
-            && !is_sales
-            && ((has_days && has_round) || (points >= 3 && (has_days && is_round || has_round || is_named)))
-    }
-
-    fn are_people(&self) -> bool {
-        let has_parts = self.any(|column| matches!(column.noun(), Some("first_name" | "last_name")));
-        let has_people = self.any(|column| {
-            column.noun() == Some("name")
-                && (column.is_of(&[Some(Owner::Person)])
-                    || (column.is_of(&[None]) && values::are_people(&column.values)))
-                && values::are_names(&column.values)
-        });
-        let has_title = self.any(|column| column.noun() == Some("title") && column.is_of(&[None]));
-        let has_address = self.any(|column| column.meaning.is_private());
-        let nouns =
-            ["website", "description", "founded", "sectors", "check", "aum", "stage", "round", "status", "amount"];
-        let others = nouns.iter().filter(|noun| self.any(|column| column.noun() == Some(**noun))).count();
-        let points = 3 * usize::from(has_parts)
-            + usize::from(has_people)
-            + 2 * usize::from(has_title)
-            + usize::from(has_address);
-        // Exports of people describe their firms, too.
-        (has_parts || has_people) && (others < 2 || has_parts && has_title) && points >= 2 + 2 * others
-    }
-
-    /// True if the investors of a column are people, and another column has organizations.
-    fn names_people_of_firms(&self) -> bool {
-        let is_name = |column: &Column<'_>| column.noun() == Some("name") && column.has_names() && !column.is_list();
-        let has_people = |column: &Column<'_>| is_name(column) && values::are_people(&column.values);
-        let others = [None, Some(Owner::Firm), Some(Owner::Startup), Some(Owner::Organization)];
-        let is_other = |column: &Column<'_>| is_name(column) && column.is_of(&others) && !has_people(column);
-        let has_title = self.any(|column| column.noun() == Some("title"));
-        let has_firm = self.any(|column| is_other(column) && values::some(&column.values, values::has_firm_word));
-        self.any(|column| column.is_of(&[None, Some(Owner::Firm)]) && has_people(column))
-            && (has_firm || has_title && self.any(is_other))
-    }
-
-    /// True if a column says that the rows are those of an owner: `Portfolio Startup` in each.
-    fn are_typed(&self, owner: Owner) -> bool {
-        let is_of = |value: &str| {
-            let meaning = Meaning::read(value);
-            meaning.owner() == Some(owner) && meaning.unknown == 0
-        };
-        self.any(|column| column.noun() == Some("type") && share(&column.values, is_of) >= 0.95)
-    }
-
-    /// Share of distinct names in the column of startups, or of nobody in particular, that has most.
-    fn most_distinct(&self) -> f64 {
-        let is_name = |column: &&Column<'_>| {
-            let is_plain =
-                column.is_of(&[None]) && column.noun() == Some("name") && !values::are_people(&column.values);
-            (is_plain || column.is_of(&[Some(Owner::Startup)])) && column.has_names()
-        };
-        self.columns.iter().filter(is_name).map(Column::distinct).fold(0.0, f64::max)
-    }
-
-    /// Points for rows that are firms.
-    fn firms(&self) -> i32 {
-        let is_own = |column: &Column<'_>| column.is_of(&[Some(Owner::Firm)]) && column.has_names();
-        // What has another name in each row belongs to few firms: `Name`, and `Fund` with two values.
-        let most_distinct = self.most_distinct();
-        let has_name = self.any(|column| {
-            is_own(column) && !column.is_list() && column.distinct() >= most_distinct && column.is_filled(self.height)
-        });
-        let has_field = self.any(|column| {
-            matches!(column.noun(), Some("check" | "aum" | "id.crd"))
-                || (column.noun() == Some("type")
-                    && (column.is_of(&[Some(Owner::Firm)]) || values::is_vocabulary::<FirmKind>(&column.values)))
-        });
-        let has_stages = self.any(|column| {
-            let step = values::list_step(&column.values).unwrap_or_default();
-            column.noun() == Some("stage") && !step.is_empty()
-        });
-        let is_subject = |column: &&Column<'_>| {
-            column.has_names() && !column.is_of(&[Some(Owner::Person)]) && !column.is_list() && column.distinct() >= 0.5
-        };
-        let names = self.columns.iter().filter(is_subject);
-        let words = names.map(|column| share(&column.values, values::has_firm_word)).fold(0.0, f64::max);
-        3 * i32::from(has_name)
-            + 3 * i32::from(has_field || self.are_typed(Owner::Firm))
-            + 2 * i32::from(has_stages)
-            + 2 * i32::from(words >= 0.5)
-            + i32::from(words >= 0.8)
-            + i32::from(self.file.owners.contains(&Owner::Firm))
-    }
-
-    /// Points for rows that are startups.
-    fn startups(&self) -> i32 {
-        let has_name = self.any(|column| {
-            column.is_of(&[Some(Owner::Startup)])
-                && column.has_names()
-                && !(column.is_list() && column.distinct() < 1.0)
-        });
-        let has_status = self.any(|column| values::is_vocabulary::<StartupStatus>(&column.values));
-        // Each row has a fund, and few have all of them: a portfolio.
-        let has_funds = self.any(|column| {
-            column.is_of(&[Some(Owner::Firm)])
-                && column.has_names()
-                && column.values.len() > 3
-                && column.distinct() * 2.0 <= self.most_distinct()
-        });
-        // Who has investors is no firm.
-        let has_investors = self
-            .any(|column| (column.has_investors() || column.noun() == Some("lead")) && column.is_list())
-            && self.any(|column| {
-                column.is_of(&[None, Some(Owner::Organization)]) && column.has_names() && column.distinct() >= 0.9
-            });
-        let has_founders = self.any(|column| column.noun() == Some("name") && column.is_of(&[Some(Owner::Person)]));
-        let has_stage = self.any(|column| {
-            column.noun() == Some("stage") && values::is_vocabulary::<Stage>(&column.values) && !column.is_list()
-        });
-        3 * i32::from(has_name || self.are_typed(Owner::Startup))
-            + 2 * i32::from(has_status)
-            + 2 * i32::from(has_funds || has_investors)
-            + i32::from(has_founders)
-            + i32::from(has_stage)
-            + i32::from(self.file.owners.contains(&Owner::Startup))
-    }
 }
 
 /// Words of closed vocabularies that are not known, by the name of the vocabulary.

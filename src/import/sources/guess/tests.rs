@@ -1,4 +1,5 @@
 mod languages;
+mod lists;
 
 use std::collections::BTreeMap;
 use std::fs;

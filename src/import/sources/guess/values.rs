@@ -491,13 +491,25 @@ pub(super) fn amount_form(
 }
 
 /// Distinct values of a column of a closed vocabulary with their meanings, if one is not known.
-pub(super) fn translations<V: Meaning>(values: &[&str]) -> Option<BTreeMap<String, String>> {
+pub(super) fn translations<V: Meaning>(
+    field: &str,
+    values: &[&str],
+    is_japanese: bool,
+) -> Option<BTreeMap<String, String>> {
     let distinct = distinct(values);
     let is_known = |value: &&str| V::meaning(value).is_some() || V::is_unknown(value);
     if distinct.len() > 100 || distinct.iter().all(is_known) {
         return None;
     }
-    let meaning = |value: &str| V::meaning(value).map(V::name).unwrap_or_default().to_owned();
+    // `融資` is a loan in Japanese, and any financing in Chinese.
+    let in_japanese = |value: &str| {
+        let mut lines = word_list("in japanese").iter().filter_map(|line| line.split_once(" = "));
+        lines.find_map(|(word, meaning)| {
+            meaning.strip_prefix(field)?.strip_prefix(' ').filter(|_| is_japanese && word == value)
+        })
+    };
+    let meaning =
+        |value: &str| V::meaning(value).map(V::name).or_else(|| in_japanese(value)).unwrap_or_default().to_owned();
     let pairs = distinct.into_iter().map(|value| (value.to_owned(), meaning(value)));
     Some(pairs.collect())
 }
