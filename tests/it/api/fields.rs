@@ -28,7 +28,12 @@ fn each_version_has_its_envelope() {
         assert_eq!(keys(&v3["pagination"]), ["has_more", "limit", "next_cursor", "total"]);
         assert_eq!(keys(&v3["meta"]), ["invented", "license", "snapshot", "source"]);
         assert_eq!(v3["meta"]["snapshot"], "2026-11-20.1");
-        assert_eq!(v3["data"][2], v1["data"][0], "the same rows in the same order");
+        let (third, mut first) = (v3["data"][2].clone(), v3["data"][2].clone());
+        // Fields that are newer than v1.
+        let later = |name: &String| ["role", "contact_month", "proof", "reply", "replied_on"].contains(&name.as_str());
+        first.as_object_mut().unwrap().retain(|name, _| !later(name));
+        assert_eq!(first, v1["data"][0], "the same rows in the same order");
+        assert_eq!(path == "reviews", first != third, "{path}");
         // The same without `/api`.
         assert_eq!(client.get(&format!("/v1/{path}?limit=3&offset=2")).json(), v1);
     }
