@@ -1,6 +1,6 @@
 //! How much two texts have in common: the share of their runs of three words that both have.
 
-use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Words of a run.
 const RUN: usize = 3;
@@ -8,7 +8,10 @@ const RUN: usize = 3;
 const MIN_WORDS: usize = 6;
 
 /// The runs of words of a text; none of a short one.
-pub struct WordRuns(HashSet<[String; RUN]>);
+pub struct WordRuns {
+    /// Ascending, without duplicates.
+    hashes: Vec<u64>,
+}
 
 impl WordRuns {
     pub fn new(text: &str) -> Self {
@@ -16,15 +19,24 @@ impl WordRuns {
         let words: Vec<&str> =
             lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         let runs = words.windows(RUN).filter(|_| words.len() >= MIN_WORDS);
-        Self(runs.map(|run| [run[0], run[1], run[2]].map(str::to_owned)).collect())
+        let mut hashes: Vec<u64> = runs.map(hash).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        Self { hashes }
     }
 
     /// Percent of all runs that both texts have; 0 if one of them is short.
     pub fn common_percent(&self, other: &Self) -> u32 {
-        let common = self.0.intersection(&other.0).count();
-        let all = self.0.len() + other.0.len() - common;
+        let common = self.hashes.iter().filter(|hash| other.hashes.binary_search(hash).is_ok()).count();
+        let all = self.hashes.len() + other.hashes.len() - common;
         ((common * 100 + all / 2) / all.max(1)) as u32
     }
+}
+
+fn hash(run: &[&str]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    run.hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]
