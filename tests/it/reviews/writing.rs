@@ -208,10 +208,10 @@ fn by_invitation_only_invited_accounts_and_people_of_startups_write() {
     assert_eq!(olga.post(&path, &[("reviewer", "1")]).status, 303);
     assert!(store.account(&"ada@example.com".parse().unwrap()).unwrap().is_reviewer);
     let path = submit(&mut stranger, FORM);
-    assert_eq!(fact(&stranger.get(&path).text, "Proof"), "none");
+    assert_eq!(fact(&stranger.get(&path).text, "Proof"), "not verified");
     let mut founder = verified(&server, "founder@tidewick.example");
     let path = submit(&mut founder, FORM);
-    assert_eq!(fact(&founder.get(&path).text, "Proof"), "address at the domain of a startup in the data");
+    assert_eq!(fact(&founder.get(&path).text, "Proof"), "verified by an e-mail address at a startup of the data");
 }
 
 #[test]

@@ -269,7 +269,7 @@ fn commands_on_data_folders_say_what_postgresql_needs_instead() {
         ("store.encryption", if shared.url.contains("verify-full") { "ok TLS" } else { "ok none" }),
         ("store.round_trip", "ok "),
         ("store.connections", "ok 4 of at most "),
-        ("store.tables", "ok 1 account and 0 keys, schema version 5"),
+        ("store.tables", &format!("ok 1 account and 0 keys, schema version {}", PostgresStore::VERSION)),
     ] {
         assert!(status(&used, check).starts_with(part), "{check}: {used:#}");
     }

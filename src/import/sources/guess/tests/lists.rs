@@ -64,7 +64,7 @@ fn firms_of_people_have_what_all_their_rows_say() {
     );
     assert_lacks(&text, &["\ndescription"]);
     assert_lacks(&statements, &[",Alder Row (https", "robots"]);
-    // What differs between the people of a firm is not of the firm, and where no firm has two, a place may be that of the person.
+    // What differs between the people of a firm is not of the firm, and if no firm has two, a place may be that of the person.
     let differs = list.replace("\"Oslo, Norway\",Seed,$250k - $1M,Sails", "\"Bergen, Norway\",Seed,$250k - $1M,Sails");
     let one_each = list.replace("Cleo Dunn,Alder Row (https://wiki.example/alder)", "Cleo Dunn,Cedar Lane");
     for list in [differs.replace("HQ", "City"), differs, one_each.replace("HQ", "Location")] {
