@@ -90,7 +90,7 @@ fn larger_sectors_of_the_same_letters_or_initials_are_named() {
     assert_eq!(of("AI"), also("ai", 1, "artificial-intelligence", 12));
     let also_cyber = also("cybersecurity", 3, "cyber-security", 6);
     let more = "2 startups more are in related sectors, which a given one does not include: security (2)".to_owned();
-    assert_eq!(of("cybersecurity"), [also_cyber.as_slice(), &[more.clone()]].concat());
+    assert_eq!(of("cybersecurity"), [also_cyber.as_slice(), std::slice::from_ref(&more)].concat());
     assert_eq!(of("ai,artificial-intelligence"), [""; 0]);
     assert_eq!(of("cybersecurity,cyber-security"), [more]);
     let unknown = client.list("/api/v3/startups", &[("sector", "ML")]).json();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use auth::PostgresStore;
 use serde_json::Value;
 use tempfile::TempDir;
 

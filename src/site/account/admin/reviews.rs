@@ -166,7 +166,7 @@ async fn show(request: AccountRequest<'_>, error: &str) -> AccountResult {
     let proof = if is_sent { form("proof") } else { review.proof.name().to_owned() };
     let page = CasePage {
         layout: request.layout(&format!("Review of {firm}"), "A review to decide on."),
-        review: public_form(&review.answers, review.proof, &review.public_id, (&review.firm, &firm), submitted),
+        review: public_form(&review.answers, review.proof, &review.public_id, (&review.firm, &firm), submitted.into()),
         state: state_in_words(review.state),
         proof: format::proof_in_words(review.proof),
         author: author.map(author_in_words),

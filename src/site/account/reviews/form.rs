@@ -17,8 +17,9 @@ use crate::layout::PageLayout;
 use auth::Visitor;
 use auth::review::{REVIEW_DAYS, ReviewAnswers, ReviewState, StoredReview};
 use catalog::Catalog;
+use data::import::rows::DAYS_FROM;
 use data::vocabulary::Vocabulary;
-use data::{Date, PartialDate, ReviewProof, ReviewStatus, ReviewerRole, Stage, Table};
+use data::{Date, Facet, PartialDate, ReviewProof, ReviewStatus, ReviewerRole, Stage, Table};
 use service::reviews::{
     FIELDS, MAX_BODY, MAX_RESPONSE, MAX_TITLE, MIN_BODY, ReviewFault, WrittenReview, may_review, own_reviews, proof_of,
     read_answers, save,
@@ -28,7 +29,7 @@ pub(super) const WRITES: &str = "/vcs/{slug}/review";
 
 /// Ratings from 1 to 5: name of the field, question, and what the numbers mean.
 const RATINGS: [(&str, &str, &str); 4] = [
-    ("rating", "Overall", "1: would never take their money, 5: would take it again at once"),
+    ("rating", "How was it overall?", "1: would never take their money, 5: would take it again at once"),
     ("responsiveness", "How fast and how well did they answer?", "1: hardly ever, 5: always within days"),
     ("fairness", "How fair were terms and conduct?", "1: not at all, 5: very"),
     ("value_add", "How much did they help beyond money?", "1: not at all, 5: very much"),
@@ -76,6 +77,9 @@ struct ReviewFormPage {
     /// The reason for which this visitor cannot submit yet; empty if nothing is in the way.
     obstacle: &'static str,
     needs_verification: bool,
+    /// True if a further review of this firm is shown with its day.
+    shows_day: bool,
+    contact: Option<String>,
     sends_mail: bool,
 }
 
@@ -277,6 +281,7 @@ fn show(
         (_, Some(visitor)) => proof_of(catalog, &visitor.account),
         _ => ReviewProof::None,
     };
+    let shows_day = shows_day(catalog, firm);
     let public_id = stored.as_ref().map_or("new", |review| &review.public_id);
     let title = if name.is_empty() { "Your review".to_owned() } else { format!("Review of {name}") };
     let status = match form.faults.is_empty() && error.is_empty() {
@@ -292,8 +297,10 @@ fn show(
         this_month: month_of(today).to_string(),
         shown: public.map(|(answers, day)| Review {
             reply: stored.as_ref().and_then(|review| review.reply.clone()),
-            ..public_form(answers, proof, public_id, (slug, &name), day)
+            ..public_form(answers, proof, public_id, (slug, &name), if shows_day { day.into() } else { month_of(day) })
         }),
+        shows_day,
+        contact: request.page.state.operator.contact.clone(),
         is_previewed,
         state: stored.as_ref().map_or("", |review| state_in_words(review.state)),
         facts: stored.as_ref().map_or_else(Vec::new, facts),
@@ -326,7 +333,7 @@ impl ReviewFormPage {
             "stage" => "Stage of your company",
             "contact_month" => "Month of your last contact",
             "ghosted" => "Did they answer you?",
-            "title" => "In a few words",
+            "title" => "Headline",
             "body" => "What happened?",
             "response" => "Your answer to the operator",
             field => RATINGS.iter().find(|(name, ..)| *name == field).map_or("", |(_, question, _)| question),
@@ -335,8 +342,7 @@ impl ReviewFormPage {
 }
 
 fn facts(review: &StoredReview) -> Vec<(&'static str, String)> {
-    let times =
-        [("Submitted", review.submitted_at), ("Approved", review.published_at), ("Objection", review.disputed_at)];
+    let times = [("Submitted", review.submitted_at), ("Approved", review.published_at), ("Hidden", review.disputed_at)];
     let times = times.into_iter().filter_map(|(name, at)| Some((name, format::instant(at?))));
     times.chain([("Proof", format::proof_in_words(review.proof).to_owned())]).collect()
 }
@@ -345,19 +351,29 @@ fn month_of(day: Date) -> PartialDate {
     day.to_string()[..7].parse().expect("the first seven characters of a date are its month")
 }
 
-/// A review as readers see it, at first: to the month, without the author.
+/// True if a further review of the firm has its day: its firm then has enough of them.
+pub(crate) fn shows_day(catalog: &Catalog, firm: Option<u32>) -> bool {
+    let snapshot = catalog.snapshot();
+    let is_public = |review: &u32| snapshot.is_published(Table::Reviews, *review);
+    firm.is_some_and(|firm| {
+        let reviews = snapshot.facet_rows(Table::Reviews, Facet::Firm, firm);
+        reviews.iter().filter(is_public).take(DAYS_FROM as usize).count() + 1 >= DAYS_FROM as usize
+    })
+}
+
+/// A review as readers will see it, without the author. It is not public yet, and has no link.
 pub(crate) fn public_form(
     answers: &ReviewAnswers,
     proof: ReviewProof,
     id: &str,
     (slug, name): (&str, &str),
-    day: Date,
+    date: PartialDate,
 ) -> Review {
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     Review {
         id: id.to_owned(),
         vc: Reference { slug: slug.to_owned(), name: name.to_owned() },
-        status: ReviewStatus::Approved.name().to_owned(),
+        status: ReviewStatus::Pending.name().to_owned(),
         stage: answers.stage.map(|stage| stage.name().to_owned()),
         rating: answers.rating,
         responsiveness: answers.responsiveness,
@@ -366,7 +382,7 @@ pub(crate) fn public_form(
         ghosted: answers.ghosted,
         title: text(&answers.title),
         body: text(&answers.body),
-        created_on: month_of(day),
+        created_on: date,
         role: answers.role.map(|role| role.name().to_owned()),
         contact_month: answers.contact_month,
         proof: Some(proof.name().to_owned()),

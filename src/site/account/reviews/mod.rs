@@ -113,7 +113,7 @@ pub(super) fn state_in_words(state: ReviewState) -> &'static str {
         ReviewState::Asked => "The operator has a question",
         ReviewState::Approved => "Approved",
         ReviewState::Rejected => "Not accepted",
-        ReviewState::Hidden => "Hidden until the operator decides on an objection",
+        ReviewState::Hidden => "Hidden until the operator decides",
         ReviewState::Withdrawn => "Withdrawn",
     }
 }

@@ -24,6 +24,8 @@ const MAX_REASON: usize = 2_000;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     NotSent,
+    /// Nothing can be sent: the review came with the data, and nobody wrote it here.
+    OfData,
     Stored,
     Hidden,
 }
@@ -35,6 +37,7 @@ struct ReportPage {
     firm: String,
     firm_path: String,
     action: String,
+    id: String,
     outcome: Outcome,
     kind: ReportKind,
     /// True if an objection of this visitor hides the review at once.
@@ -54,7 +57,16 @@ struct ReportFault {
 }
 
 pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
-    show(request, Outcome::NotSent, ReportFault::default()).await
+    let catalog = request.page.state.releases.current();
+    let firm = firm_row(&catalog, request)?;
+    let public_id = request.values[1].to_owned();
+    let found = request.auth.blocking(move |service| service.store().public_review(&public_id)).await?;
+    let outcome = match found {
+        Some(_) => Outcome::NotSent,
+        None if is_in_release(&catalog, firm, request.values[1]) => Outcome::OfData,
+        None => return Err(PageError::UnknownPage.into()),
+    };
+    show(request, outcome, ReportFault::default()).await
 }
 
 /// True if the visitor has a verified address at the domain of the firm's website.
@@ -87,13 +99,8 @@ pub(super) async fn send(request: AccountRequest<'_>) -> AccountResult {
     let public_id = id.clone();
     let found = request.auth.blocking(move |service| service.store().public_review(&public_id)).await?;
     // The path must name the firm that the review is about: an objection of another firm hides nothing.
-    match found {
-        Some(review) if catalog.find(Table::Firms, &review.firm) == Some(firm) => {}
-        _ if is_in_release(&catalog, firm, &id) => {
-            let detail = "this review came with the data: write to the operator of the service";
-            return show(request, Outcome::NotSent, fault("", detail)).await;
-        }
-        _ => return Err(PageError::UnknownPage.into()),
+    if !found.is_some_and(|review| catalog.find(Table::Firms, &review.firm) == Some(firm)) {
+        return Err(PageError::UnknownPage.into());
     }
     let report = NewReport { kind, reason, email, hides };
     match request.auth.report_review(id, report, request.address, request.now).await {
@@ -124,6 +131,7 @@ async fn show(request: AccountRequest<'_>, outcome: Outcome, fault: ReportFault)
         firm: name.to_owned(),
         firm_path: format!("/vcs/{slug}"),
         action: request.page.path.to_owned(),
+        id: request.values[1].to_owned(),
         outcome,
         kind: ReportKind::read(&request.form.text("kind")).unwrap_or(ReportKind::Report),
         speaks_for_firm: speaks_for(request, &catalog, firm).await?,
