@@ -1,5 +1,6 @@
 //! Decides what the rows of a table are, from its columns.
 
+use crate::sources::EntityKind;
 use crate::sources::guess::header::{Meaning, Owner};
 use crate::sources::guess::table::{Column, RowKind};
 use crate::sources::guess::values::{self, share};
@@ -154,14 +155,14 @@ impl<'s> Evidence<'_, 's> {
         let has_title = self.any(|column| column.noun() == Some("title") && column.is_of(&[None, Some(Owner::Person)]));
         let parts = self.columns.iter().filter(|column| is_part(column)).count();
         let Some(organization) = find(&is_organization) else { return false };
-        let is_firm = self.columns.get(organization).is_some_and(|column| {
-            column.is_of(&[Some(Owner::Firm)]) || share(&column.values, values::has_firm_word) >= 0.6
-        });
+        // Angels name the startups that they work for.
+        if !are_firms(self.columns, organization) {
+            return false;
+        }
         let is_founder = |column: &Column<'_>| values::has_word("founders", column.header);
         // A contact in front of a firm, not behind it.
         let whole = self.columns.iter().enumerate().position(|(index, column)| {
-            is_whole(column)
-                && (column.meaning.owners.is_empty() || is_firm && index < organization && !is_founder(column))
+            is_whole(column) && (column.meaning.owners.is_empty() || index < organization && !is_founder(column))
         });
         let has_parts = parts == 2 || parts == 1 && self.any(is_whole);
         let Some(person) = (if has_parts { find(&is_part) } else { whole }) else { return false };
@@ -266,4 +267,17 @@ impl<'s> Evidence<'_, 's> {
             + i32::from(has_stage)
             + i32::from(self.file.owners.contains(&Owner::Startup))
     }
+}
+
+/// True if the organizations of people are firms, and none is a startup: by the header of their column, their kinds, or their names
+/// and what the people are.
+pub(super) fn are_firms(columns: &[Column<'_>], organizations: usize) -> bool {
+    let Some(column) = columns.get(organizations) else { return false };
+    let names: Vec<&str> = values::distinct(&column.values).into_iter().collect();
+    let is_founder = |title: &str| values::has_word("startup titles", title) && !values::has_word("firm titles", title);
+    let mut titles = columns.iter().filter(|column| column.noun() == Some("title"));
+    let has_founders = titles.any(|column| share(&column.values, is_founder) > 0.2);
+    let is_firm = |kind: &str| values::labelled(kind) == Some(EntityKind::Firm);
+    let has_kinds = columns.iter().any(|column| column.noun() == Some("type") && share(&column.values, is_firm) >= 0.9);
+    column.is_of(&[Some(Owner::Firm)]) || has_kinds || share(&names, values::has_firm_word) >= 0.6 && !has_founders
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sources::EntityKind;
 use crate::sources::field::{FieldForm, SourceField};
+use crate::sources::guess::evidence::are_firms;
 use crate::sources::guess::header::{self, Owner};
 use crate::sources::guess::sample::Sample;
 use crate::sources::guess::table::{Column, Outline, RowKind, Vocabularies};
@@ -361,7 +362,12 @@ impl<'o, 's> Sections<'o, 's> {
             // The labels of sales say how they go, and what describes a deal are notes on it.
             "sectors" if self.has_sales() && values::is_of_list("labels", column.header) => return false,
             // `Venture Capital & Private Equity` is what firms are, not where they invest.
-            "sectors" if some(&column.values, values::has_firm_word) => return false,
+            "sectors"
+                if matches!(self.outline.rows, RowKind::Firms | RowKind::People)
+                    && some(&column.values, values::has_firm_word) =>
+            {
+                return false;
+            }
             "description" if self.has_sales() && self.outline.rows == RowKind::Rounds => {
                 return column.is_sure() && column.meaning.owner().is_some();
             }
@@ -590,7 +596,7 @@ impl<'o, 's> Sections<'o, 's> {
 
     /// What translates the words of a closed vocabulary; those that are not known are listed for the operator.
     fn word_part<V: Meaning>(&mut self, field: &'static str, values: &[&str]) -> String {
-        match values::translations::<V>(field, values, self.outline.is_japanese()) {
+        match values::translations::<V>(field, values, self.outline.is_japanese(values)) {
             None => ", unknown = \"drop\"".to_owned(),
             Some(words) => {
                 self.vocabularies.entry(field).or_default().extend(words);
@@ -966,6 +972,7 @@ impl<'o, 's> Sections<'o, 's> {
         self.sections.push(Section { kind: EntityKind::Person, lines });
         if let (Reference::Name(column), Some(EntityKind::Firm)) = (parent, self.relations.organization)
             && self.relations.describes_organizations
+            && are_firms(&self.outline.columns, column)
         {
             self.organizations(column);
         }

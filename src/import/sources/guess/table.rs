@@ -332,11 +332,10 @@ impl<'s> Outline<'s> {
         self.places.get(column).map_or(&[], Vec::as_slice)
     }
 
-    /// True if headers or values are written in Japanese syllables.
-    pub(super) fn is_japanese(&self) -> bool {
-        let is_kana = |text: &&str| text.contains(|char| matches!(char, '\u{3041}'..='\u{30fa}'));
-        let headers = self.columns.iter().map(|column| column.header);
-        headers.chain(self.columns.iter().flat_map(|column| column.texts.iter().copied())).any(|text| is_kana(&text))
+    /// True if a header or one of these values is written in Japanese syllables.
+    pub(super) fn is_japanese(&self, values: &[&str]) -> bool {
+        let is_kana = |text: &str| text.contains(|char| matches!(char, '\u{3041}'..='\u{30fa}'));
+        self.columns.iter().any(|column| is_kana(column.header)) || values.iter().any(|value| is_kana(value))
     }
 
     /// True if rows with the same name in one column have the same values in another. `None` if no name is repeated.

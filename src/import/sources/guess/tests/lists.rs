@@ -101,6 +101,11 @@ fn firms_with_a_person_each_keep_their_places_and_angels_are_no_firms() {
     assert_has(&guess(&[("fondi.csv", text)]).unwrap(), &["[[firm]]", "name = \"Nome\""]);
     let text = "Name,Company,Title,Check size\nAda Quill,Mossworks,CTO,$10k - $25k\nBen Marsh,Grid,VP Product,$5k - $10k\nCleo Dunn,Mossworks,Engineer,$25k - $50k\n";
     assert!(guess(&[("angels.csv", text)]).is_err());
+    let text = "First name,Last name,Email,Company,Website,Check size,Stage\nAda,Quill,ada@x.example,Mossworks,moss.example,$10k - $25k,Seed\n\
+                Ben,Marsh,ben@x.example,Gridline,grid.example,$5k - $10k,Pre-Seed\nCleo,Dunn,c@x.example,Birch Ventures,birch.example,$25k - $50k,Seed\n";
+    assert!(!guess(&[("angels.csv", text)]).is_ok_and(|guessed| guessed.contains("[[firm]]")));
+    let text = "Name,Company,Title,Check size\nAda Quill,Alder Capital,Partner,$10k - $25k\nBen Marsh,Birch Ventures,Partner,$5k - $10k\nCleo Dunn,Mossworks,Founder,$25k - $50k\n";
+    assert!(!guess(&[("people.csv", text)]).is_ok_and(|guessed| guessed.contains("[[firm]]")));
 }
 
 #[test]
@@ -236,7 +241,8 @@ fn a_loan_in_japanese_is_any_financing_in_chinese() {
     let japanese = "社名,調達日,ラウンド,引受先\nひかり工房,2025-01-03,シード,白浪ベンチャーズ\n椎の実,2025-02-03,融資,北前銀行\n磐座,2025-02-09,銀行融資,北前銀行\n";
     let (_, statements) = read("rounds.csv", japanese);
     assert_eq!(statements.matches(",stage,debt,").count(), 2, "{statements}");
-    let chinese = "公司名稱,日期,輪次,投資人\n晨星科技,2025-01-03,種子輪,河岸創投\n青田生技,2025-02-03,融資,山嵐資本\n";
+    let chinese =
+        "公司名稱,日期,輪次,投資人\n晨星科技,2025-01-03,種子輪,河岸創投\nアオタ生技,2025-02-03,融資,山嵐資本\n";
     let (_, statements) = read("rounds.csv", chinese);
     assert_lacks(&statements, &["debt"]);
 }
