@@ -99,7 +99,7 @@ pub(super) async fn send(request: AccountRequest<'_>) -> AccountResult {
     let public_id = id.clone();
     let found = request.auth.blocking(move |service| service.store().public_review(&public_id)).await?;
     // The path must name the firm that the review is about: an objection of another firm hides nothing.
-    if !found.is_some_and(|review| catalog.find(Table::Firms, &review.firm) == Some(firm)) {
+    if found.is_none_or(|review| catalog.find(Table::Firms, &review.firm) != Some(firm)) {
         return Err(PageError::UnknownPage.into());
     }
     let report = NewReport { kind, reason, email, hides };
