@@ -388,6 +388,9 @@ pub(crate) fn public_form(
         proof: Some(proof.name().to_owned()),
         reply: None,
         replied_on: None,
+        counted: None,
+        held_as: None,
+        weight: None,
         first_seen: None,
         changed_in: None,
     }
