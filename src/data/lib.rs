@@ -32,6 +32,7 @@ pub mod read_at;
 mod recent;
 mod schema;
 pub mod sector_field;
+pub mod similarity;
 pub mod snapshot;
 mod version;
 pub mod vocabulary;
@@ -53,6 +54,6 @@ pub use schema::{Facet, Metric, Table};
 pub use snapshot::{Counts, Direction, Snapshot};
 pub use version::SnapshotVersion;
 pub use vocabulary::{
-    CountrySource, FirmKind, LookUpStatus, OrganizationKind, ReviewProof, ReviewStatus, ReviewerRole, Role, Stage,
-    StartupStatus,
+    CountrySource, FirmKind, HoldReason, LookUpStatus, OrganizationKind, ReviewProof, ReviewStatus, ReviewerRole, Role,
+    Stage, StartupStatus,
 };

@@ -18,9 +18,10 @@ model! {
         pub name: S,
         /// The kind of investor.
         pub kind: Option<S> [one_of("FirmKind")],
-        /// The peer score, 0–100; `null` below 3 approved reviews.
+        /// The peer score, 0–100; `null` if its reviews count as fewer than 3.
         pub health_score: Option<u8> [max(100)],
-        /// Percentage of reviewers who never got an answer, one decimal; `null` if fewer than 3 reviews report it.
+        /// Weighted percentage of reviewers who never got an answer, one decimal; `null` if the reviews that report it count as
+        /// fewer than 3.
         pub ghosting_rate: Option<f64> [range(0, 100)],
         /// Number of approved reviews.
         pub review_count: u32,
@@ -91,10 +92,24 @@ model! {
         pub status: S [one_of("ScoreStatus")],
         /// Number of approved reviews.
         pub review_count: u32,
-        /// The method and its version, such as `peer-score/1`.
+        /// How many reviews of today they count as: the sum of their weights, rounded down to one decimal. A score requires 3, a
+        /// rank 5.
+        pub effective_reviews: f64 [min(0)],
+        /// The approved reviews that do not count until a person has looked at them, by reason; empty if all count.
+        pub held: Vec<HeldReviews<S>>,
+        /// The method and its version, such as `peer-score/2`.
         pub method: S,
         /// The parts of the score; their points add up to `value`. Empty if no score is published.
         pub components: Vec<ScoreComponent<S>>,
+    }
+
+    /// Approved reviews that do not count for one reason.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct HeldReviews<S = String> {
+        /// Why they do not count.
+        pub reason: S [one_of("HoldReason")],
+        /// Number of these reviews.
+        pub review_count: u32 [min(1)],
     }
 
     /// One part of a peer score.
@@ -119,13 +134,15 @@ model! {
         pub year: u16,
         /// Number of approved reviews of the year.
         pub review_count: u32,
-        /// The score, 0–100; `null` below 3 approved reviews.
+        /// How many of them count, by their weights without their age, rounded down to one decimal.
+        pub effective_reviews: f64 [min(0)],
+        /// The score, 0–100; `null` if fewer than 3 count.
         pub health_score: Option<u8> [max(100)],
         /// Lower end of the 90 % interval.
         pub low: Option<u8> [max(100)],
         /// Upper end of the 90 % interval.
         pub high: Option<u8> [max(100)],
-        /// Percentage of reviewers who never got an answer, one decimal; `null` if fewer than 3 reviews report it.
+        /// Percentage of reviewers who never got an answer, one decimal; `null` if fewer than 3 that count report it.
         pub ghosting_rate: Option<f64> [range(0, 100)],
     }
 
@@ -325,6 +342,13 @@ model! {
         pub contact_month: Option<PartialDate>,
         /// What shows that the author had to do with the firm.
         pub proof: Option<S> [one_of("ReviewProof")],
+        /// Whether the review counts for the firm's score, rates and ratings.
+        pub counted: Option<bool>,
+        /// Why it does not count until a person has looked at it.
+        pub held_as: Option<S> [one_of("HoldReason")],
+        /// The share of a review that it counts as, without its age: 1, less for an account that was created around a burst of
+        /// reviews, 0 if it does not count.
+        pub weight: Option<f64> [range(0, 1)],
         /// The firm's public answer.
         pub reply: Option<S>,
         /// The date of the answer; only the month as long as `created_on` is one.

@@ -54,6 +54,7 @@ pub fn values_of(name: &str) -> Option<Vec<&'static str>> {
         "ReviewStatus" => ReviewStatus::names(),
         "ReviewerRole" => ReviewerRole::names(),
         "ReviewProof" => ReviewProof::names(),
+        "HoldReason" => HoldReason::names(),
         "ScoreStatus" => vec!["published", "insufficient_reviews"],
         "ScoreComponentName" => DIMENSIONS.iter().chain([&GHOSTING]).map(|(name, _)| *name).collect(),
         "IdentifierStrength" => Strength::names(),
@@ -258,6 +259,31 @@ vocabulary! {
         Email = "email",
         /// The operator saw a round or a pitch confirmed.
         Confirmed = "confirmed",
+    }
+}
+
+vocabulary! {
+    /// Why an approved review does not count until a person has looked at it.
+    HoldReason, "reason", {
+        /// More reviews of the firm at a time than usual.
+        Burst = "burst",
+        /// The text is nearly that of an earlier review.
+        SimilarText = "similar_text",
+        /// Several reviews at a time that give the same rating for everything.
+        EqualRatings = "equal_ratings",
+        /// The author reviewed the firm within the twelve months before.
+        SecondByAuthor = "second_by_author",
+    }
+}
+
+impl HoldReason {
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Burst => "more reviews at a time than usual",
+            Self::SimilarText => "nearly the text of an earlier review",
+            Self::EqualRatings => "one of several at a time with the same rating for everything",
+            Self::SecondByAuthor => "a second review by its author within twelve months",
+        }
     }
 }
 

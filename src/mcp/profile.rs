@@ -18,7 +18,7 @@ const MIN_SCORE: f32 = 0.88;
 const MIN_LEAD: f32 = 0.05;
 
 const CANDIDATE_FIELDS: [&str; 6] = ["slug", "name", "kind", "country", "health_score", "portfolio_count"];
-const REVIEW_FIELDS: [&str; 14] = [
+const REVIEW_FIELDS: [&str; 16] = [
     "stage",
     "rating",
     "responsiveness",
@@ -31,6 +31,8 @@ const REVIEW_FIELDS: [&str; 14] = [
     "role",
     "contact_month",
     "proof",
+    "counted",
+    "held_as",
     "reply",
     "replied_on",
 ];
@@ -39,8 +41,9 @@ const JOINED_FIELDS: [&str; 4] = ["stage", "amount_usd", "suspect", "announced_o
 const PERSON_FIELDS: [&str; 3] = ["slug", "name", "title"];
 
 const SCORE_MEANING: &str = "0-100, from approved founder reviews only, recent ones weigh more; low and high are a 90 % \
-                             interval; null means fewer than 3 reviews: unknown, not bad; by_year is from the \
-                             reviews of each year alone";
+                             interval; effective_reviews is the sum of the weights of its reviews, null means fewer than 3: \
+                             unknown, not bad; held are reviews that do not count since they look arranged; by_year is from \
+                             the reviews of each year alone";
 const COMPONENT_MEANINGS: [(&str, &str); 5] = [
     ("rating", "overall rating 1-5, pulled towards the average of all firms if reviews are few"),
     ("responsiveness", "how fast and clearly the firm answers, 1-5, likewise"),
@@ -48,8 +51,8 @@ const COMPONENT_MEANINGS: [(&str, &str); 5] = [
     ("value_add", "help beyond the money, 1-5, likewise"),
     ("ghosting", "share of reviewers who never got an answer, 0-1, likewise; 0 earns all points"),
 ];
-const GHOSTING_MEANING: &str = "rate is the observed percentage of never_answered among the reviewers who stated whether \
-                                they got an answer; null if fewer than 3 did";
+const GHOSTING_MEANING: &str = "rate is the percentage of never_answered among the reviewers who stated whether they got an \
+                                answer, recent ones weigh more and held ones not at all; null if they count as fewer than 3";
 
 /// The firm that a call selects or the candidates, with a note.
 type ProfileMatch = (Result<u32, Vec<u32>>, Option<String>);

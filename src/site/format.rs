@@ -6,7 +6,7 @@ use data::model::Review;
 pub(crate) use data::number::{counted, grouped as number};
 use data::vocabulary::Vocabulary;
 pub(crate) use data::vocabulary::{capitalized, word};
-use data::{Country, Date, PartialDate, ReviewProof, ReviewerRole, Stage, identifier};
+use data::{Country, Date, HoldReason, PartialDate, ReviewProof, ReviewerRole, Stage, identifier};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -163,6 +163,11 @@ pub(crate) fn proof_in_words(proof: ReviewProof) -> &'static str {
         ReviewProof::Email => "verified by an e-mail address at a startup of the data",
         ReviewProof::Confirmed => "round or pitch confirmed by the operator",
     }
+}
+
+/// Why a review is held, in words.
+pub(crate) fn hold(reason: &str) -> &'static str {
+    HoldReason::ALL.iter().find(|known| known.name() == reason).map_or("unusual", |reason| reason.in_words())
 }
 
 /// Replaces the backquotes of a message by “ and ”.

@@ -113,7 +113,7 @@ fn description(catalog: &Catalog, metric: Metric) -> String {
             );
         }
     };
-    format!("{what} Firms with at least 5 reviews.")
+    format!("{what} Firms whose reviews count as at least 5 of today.")
 }
 
 fn has_board(catalog: &Catalog, metric: Metric) -> bool {
@@ -188,7 +188,8 @@ fn missing(catalog: &Catalog, metric: Metric) -> String {
             let period = catalog.snapshot().recent_period().in_words(format::day);
             format!("The data names no firm that joined a round {period}.")
         }
-        _ => "This ranking takes 5 approved reviews of a firm, and no firm in the data has as many.".to_owned(),
+        _ => "This ranking takes reviews of a firm that count as 5 of today, and no firm in the data has as many."
+            .to_owned(),
     }
 }
 

@@ -78,8 +78,8 @@ pub(crate) const ALL: &[Route] = &[
         .documented("List sectors", "Sectors with the number of firms and startups in each, its descendants included."),
     since_v1(list_route("leaderboard", Resource::Leaderboard, &[], "get_leaderboard")).documented(
         "Rank firms",
-        "Firms in order of a metric, with `rank` and `rank_value`. Ties share a rank. Firms with fewer than 5 approved \
-         reviews are not ranked, except by `activity`.",
+        "Firms in order of a metric, with `rank` and `rank_value`. Ties share a rank. Firms whose reviews count as fewer than \
+         5 of today are not ranked, except by `activity`.",
     ),
     route("vcs/facets", facets::ENDPOINT, "count_vcs").documented(
         "Count firms by facet",

@@ -119,7 +119,7 @@ pub(crate) fn include_name(table: Table) -> String {
 }
 
 /// Name, version of the first document that refers to it, and description.
-const OF_RECORDS: [(&str, Version, &str); 12] = [
+const OF_RECORDS: [(&str, Version, &str); 13] = [
     ("Country", Version::V1, "A country, ISO 3166-1 alpha-2."),
     ("Stage", Version::V1, "A funding stage."),
     ("FirmKind", Version::V1, "A kind of investor."),
@@ -138,6 +138,7 @@ const OF_RECORDS: [(&str, Version, &str); 12] = [
         "What shows that the author of a review had to do with the firm: `email` is an address at the domain of a startup in \
          the data, `confirmed` a round or a pitch that the operator saw confirmed.",
     ),
+    ("HoldReason", Version::V1, "Why an approved review does not count until a person has looked at it."),
     ("ScoreStatus", Version::V1, "Whether there are enough reviews to publish a score."),
     ("ScoreComponentName", Version::V1, "A component of the peer score."),
     (

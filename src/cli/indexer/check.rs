@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
@@ -36,11 +37,23 @@ struct ReportJson<'r> {
     quality: Option<&'r DatasetQuality<'r>>,
 }
 
-pub(crate) fn run(dataset: DatasetInput<'_>, write_dates: bool, style: &Style) -> CommandResult {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReviewCheck {
+    /// They are no faults
+    Lenient,
+    /// They are errors until the column `cleared` is true
+    Strict,
+}
+
+pub(crate) fn run(dataset: DatasetInput<'_>, write_dates: bool, reviews: ReviewCheck, style: &Style) -> CommandResult {
     let folder = dataset.folder;
     let compiled = compile(dataset, style)?;
     let written = if write_dates { Some(compiled.write_known_dates(folder)?) } else { None };
-    print(&compiled.report, Some(&compiled.quality()?), written, folder, style)
+    let mut report = compiled.report.clone();
+    if reviews == ReviewCheck::Strict {
+        report.problems.extend(compiled.suspicious_reviews());
+    }
+    print(&report, Some(&compiled.quality()?), written, folder, style)
 }
 
 pub(crate) fn compile(dataset: DatasetInput<'_>, style: &Style) -> Result<Compiled, CommandError> {

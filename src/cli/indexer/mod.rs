@@ -210,6 +210,9 @@ enum IndexerCommand {
         /// Write dates of rounds as the year or month where nearly all have one day, which nobody knew
         #[arg(long)]
         write_dates: bool,
+        /// Whether reviews that do not count, or count less, until a person has looked at them are errors
+        #[arg(long, value_name = "HOW", default_value = "lenient")]
+        reviews: check::ReviewCheck,
     },
     /// Propose lines for aliases.csv, the surest first: former names, abbreviations, other names of one portfolio
     Aliases(DatasetArgs),
@@ -347,7 +350,9 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
     let seconds = now.unix_timestamp();
     let today = Date::from_unix(seconds);
     match command {
-        IndexerCommand::Check { dataset, write_dates } => check::run(dataset.input(today), *write_dates, style),
+        IndexerCommand::Check { dataset, write_dates, reviews } => {
+            check::run(dataset.input(today), *write_dates, *reviews, style)
+        }
         IndexerCommand::Aliases(dataset) => aliases::run(dataset.input(today), style),
         IndexerCommand::Duplicates(dataset) => duplicates::run(dataset.input(today), style),
         IndexerCommand::Build(build) => build.run(now, style),

@@ -1,19 +1,21 @@
 //! Quality of a dataset: valid values that are probably wrong, and missing values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use serde::Serialize;
 
-use crate::Table;
 use crate::archive::record_text::RecordBuffer;
 use crate::compile::Compiled;
 use crate::coverage::{CountedRound, Markets, RoundCoverage};
 use crate::derive::record::{is_known, reference};
+use crate::derive::review_weight::ReviewWeight;
+use crate::import::csv_table::TableRow;
 use crate::import::rows::DatasetReview;
 use crate::import::{TABLES, referable};
 use crate::model::Reference;
 use crate::vocabulary::Vocabulary;
+use crate::{Diagnostic, Severity, Table};
 
 /// A larger difference between the overall rating and the mean of the other ratings is a contradiction.
 const MAX_RATING_DIFFERENCE: f64 = 2.0;
@@ -125,6 +127,29 @@ impl Compiled {
             }
         }
         Ok(coverage.into_iter().map(|(_, coverage)| coverage).collect())
+    }
+
+    /// The published reviews that nobody has cleared and that do not count, count less or contradict themselves, as errors in
+    /// the order of their lines.
+    pub fn suspicious_reviews(&self) -> Vec<Diagnostic> {
+        let contradictory: HashMap<&str, String> =
+            self.contradictory_reviews().into_iter().map(|review| (review.id, review.problem)).collect();
+        let reviews = self.dataset.reviews.iter().zip(&self.derived.review_weights);
+        let reviews = reviews.filter(|(review, _)| review.published().is_some() && !review.is_cleared);
+        let problems = reviews.filter_map(|(review, ReviewWeight { weight, held_as })| {
+            let problem = match held_as {
+                Some(reason) => format!("the review does not count: {}", reason.in_words()),
+                None if *weight < 1.0 => {
+                    "the review counts less: its account was created around a burst of them".to_owned()
+                }
+                None => format!("the review contradicts itself: {}", contradictory.get(&*review.id)?),
+            };
+            let message = format!("{problem}; look at it, then write `true` if it may count, or reject it in `status`");
+            let line = Some(u64::from(review.line));
+            let (file, column) = (DatasetReview::FILE.to_owned(), Some("cleared".to_owned()));
+            Some(Diagnostic { severity: Severity::Error, file, line, column, message })
+        });
+        problems.collect()
     }
 
     fn contradictory_reviews(&self) -> Vec<ContradictoryReview<'_>> {

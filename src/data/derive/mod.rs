@@ -5,12 +5,14 @@ pub(crate) mod near_duplicates;
 pub(crate) mod outliers;
 pub(crate) mod prominence;
 pub(crate) mod record;
+pub(crate) mod review_weight;
 pub(crate) mod row_order;
 pub mod score;
 pub(crate) mod sort_order;
 
 use crate::derive::outliers::AmountLimits;
 use crate::derive::prominence::Prominence;
+use crate::derive::review_weight::ReviewWeight;
 use crate::derive::score::{FirmScore, Priors};
 use crate::derive::sort_order::Permutation;
 use crate::import::Dataset;
@@ -54,6 +56,8 @@ pub(crate) struct SectorStats {
 }
 
 pub(crate) struct Derived {
+    /// By the rows of reviews.
+    pub review_weights: Vec<ReviewWeight>,
     pub assessments: Vec<FirmScore>,
     pub priors: Priors,
     pub firms: Vec<FirmStats>,
@@ -66,14 +70,15 @@ pub(crate) struct Derived {
 
 impl Derived {
     pub(crate) fn compute(dataset: &Dataset) -> Self {
-        let (assessments, priors) = score::assess(dataset);
+        let review_weights = review_weight::weights(dataset);
+        let (assessments, priors) = score::assess(dataset, &review_weights);
         let lineage = lineage(dataset);
         let limits = AmountLimits::compute(&dataset.rounds);
         let startups = startups(dataset, &limits);
         let firms = firms(dataset, &startups);
         let sectors = sectors(dataset, &firms, &assessments, &lineage);
         let prominence = Prominence::compute(dataset, &assessments, &firms, &startups, &sectors);
-        Self { assessments, priors, firms, startups, sectors, prominence, lineage, limits }
+        Self { review_weights, assessments, priors, firms, startups, sectors, prominence, lineage, limits }
     }
 }
 

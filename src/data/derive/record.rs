@@ -6,6 +6,7 @@
 use std::io;
 
 use crate::archive::record_text::RecordBuffer;
+use crate::derive::review_weight::ReviewWeight;
 use crate::derive::{Derived, country_of};
 use crate::field::Model;
 use crate::identifier;
@@ -41,7 +42,8 @@ impl RecordBuffer {
                 let texts = of.published().map_or([None; 3], |content| [content.title, content.body, content.reply]);
                 let [title, body, reply] = texts.map(text);
                 let (title, body, reply) = (title?, body?, reply?);
-                review(dataset, of, [&title, &body, &reply].map(Option::as_deref)).visit(self);
+                review(dataset, of, derived.review_weights[row], [&title, &body, &reply].map(Option::as_deref))
+                    .visit(self);
             }
             Table::Sectors => {
                 derived.sector(dataset, row, text(dataset.sectors[row].description)?.as_deref()).visit(self)
@@ -182,6 +184,7 @@ fn person<'a>(dataset: &'a Dataset, person: &'a rows::DatasetPerson) -> Person<&
 fn review<'a>(
     dataset: &'a Dataset,
     review: &'a rows::DatasetReview,
+    ReviewWeight { weight, held_as }: ReviewWeight,
     [title, body, reply]: [Option<&'a str>; 3],
 ) -> Review<&'a str> {
     let content = review.published();
@@ -202,6 +205,9 @@ fn review<'a>(
         role: content.and_then(|content| content.role).map(Vocabulary::name),
         contact_month: content.and_then(|content| content.contact_month),
         proof: content.and_then(|content| content.proof).map(Vocabulary::name),
+        counted: content.map(|_| held_as.is_none()),
+        held_as: held_as.map(Vocabulary::name),
+        weight: content.map(|_| weight),
         reply,
         replied_on: review.published_reply_on(),
         first_seen: None,

@@ -1,8 +1,9 @@
-//! The peer score, `peer-score/1`: a firm's approved reviews as one number that anyone can recompute.
+//! The peer score, `peer-score/2`: a firm's approved reviews as one number that anyone can recompute.
 //!
-//! The formulas are those of the published method (see the docs page `score`): weights halve every 730 days, each
-//! dimension is smoothed towards the mean of the snapshot with the weight of five reviews, ghosting with that of six.
-//! Sums run in order of review id, so that every compile gives the same last bit.
+//! The formulas are those of the published method (see the docs page `score`): weights halve every 730 days, each component
+//! is smoothed towards the mean of the snapshot with the weight of [`PRIOR`] reviews. The interval is that of the firm's own
+//! mean, which is not smoothed, since smoothing draws the score of an unusual firm towards the others. Sums run in order of
+//! review id, so that every compile gives the same last bit.
 
 use std::collections::BTreeMap;
 
@@ -10,82 +11,124 @@ use bytemuck::{Pod, Zeroable};
 use serde::Deserialize;
 
 use crate::PartialDate;
+use crate::derive::review_weight::{self, ReviewWeight};
 use crate::derive::sort_order::Permutation;
 use crate::import::Dataset;
-use crate::import::rows::{DatasetReview, ReviewContent};
-use crate::model::{Score, ScoreComponent, YearScore};
+use crate::model::{HeldReviews, Score, ScoreComponent, YearScore};
+use crate::vocabulary::{HoldReason, Vocabulary};
 
-pub const METHOD: &str = "peer-score/1";
-/// Minimum number of approved reviews for a published score.
-pub const PUBLISHED_FROM: u32 = 3;
-/// Minimum number of approved reviews for the leaderboard.
-pub const RANKED_FROM: u32 = 5;
+pub const METHOD: &str = "peer-score/2";
+/// Minimum sum of the weights of the reviews of a published score.
+pub const PUBLISHED_FROM: f64 = 3.0;
+/// Minimum sum of the weights for the leaderboard.
+pub const RANKED_FROM: f64 = 5.0;
 
 const HALF_LIFE_DAYS: f64 = 730.0;
-const PRIOR: f64 = 5.0;
-const GHOSTING_PRIOR: f64 = 6.0;
+/// Weight of the mean of the snapshot, in reviews.
+const PRIOR: f64 = 2.0;
 const NEUTRAL: f64 = 3.0;
-const CONFIDENCE: f64 = 1.645;
+/// The usual spread of reviews, see [`Priors`], and its weight: that of twenty reviews of a firm in the middle.
+const PRIOR_SPREAD: f64 = 0.2;
+const PRIOR_ROOM: f64 = 50_000.0;
+/// Of an interval of 90 %; more than 1.645, since the spread is estimated and ratings may be missing.
+const CONFIDENCE: f64 = 1.7;
 
 /// Name and maximum points of the rated dimensions, in the order of the components.
 pub const DIMENSIONS: [(&str, u8); 4] = [("rating", 30), ("responsiveness", 15), ("fairness", 15), ("value_add", 15)];
 pub const GHOSTING: (&str, u8) = ("ghosting", 25);
 
+/// Number of components: the dimensions, then ghosting.
+const COMPONENTS: usize = DIMENSIONS.len() + 1;
+/// Points of one more of each component's value.
+const SLOPES: [f64; COMPONENTS] = [7.5, 3.75, 3.75, 3.75, -25.0];
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirmScore {
     pub score: Score<&'static str>,
-    /// Observed ghosting rate in tenths of a percent; `None` below three reviews that state it.
+    /// Weighted ghosting rate in tenths of a percent; `None` if the weights of the reviews that state it are below
+    /// [`PUBLISHED_FROM`].
     pub ghosting_tenths: Option<u16>,
     /// The firm's own weighted means of the [`DIMENSIONS`], not smoothed, in tenths; `None` if not rated.
     pub rating_tenths: [Option<u8>; 4],
     /// In the order of [`crate::Metric`], without the activity: S − se in tenths of a point, smoothed values in
-    /// millionths. `None` below [`RANKED_FROM`] approved reviews.
+    /// millionths. `None` below [`RANKED_FROM`].
     pub rank: Option<[i32; 5]>,
 }
 
-#[derive(Clone, Default)]
-struct Sums {
-    count: u32,
+/// A review as the score sees it.
+#[derive(Clone, Copy, Debug)]
+struct WeighedReview {
+    /// Ratings, then 1 for a ghosted author and 0 for an answered one.
+    values: [Option<f64>; COMPONENTS],
     weight: f64,
-    dimension_weight: [f64; 4],
-    dimension: [f64; 4],
-    answered: u32,
-    ghosted: u32,
+}
+
+impl WeighedReview {
+    fn new(ratings: [Option<u8>; 4], ghosted: Option<bool>, weight: f64) -> Self {
+        let [rating, responsiveness, fairness, value_add] = ratings.map(|rating| rating.map(f64::from));
+        let ghosted = ghosted.map(|ghosted| f64::from(u8::from(ghosted)));
+        Self { values: [rating, responsiveness, fairness, value_add, ghosted], weight }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.values.iter().all(Option::is_some)
+    }
+}
+
+/// Sums over reviews, and what they say of their spread.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    weight: f64,
+    /// Of the reviews that have a value of the component.
+    weights: [f64; COMPONENTS],
+    values: [f64; COMPONENTS],
 }
 
 impl Sums {
-    fn add(&mut self, ratings: [Option<u8>; 4], ghosted: Option<bool>, weight: f64) {
-        self.count += 1;
-        self.weight += weight;
-        for (dimension, rating) in ratings.into_iter().enumerate() {
-            if let Some(rating) = rating {
-                self.dimension_weight[dimension] += weight;
-                self.dimension[dimension] += weight * f64::from(rating);
+    fn new(reviews: &[WeighedReview]) -> Self {
+        let mut sums = Self::default();
+        for review in reviews {
+            sums.weight += review.weight;
+            for (component, value) in review.values.iter().enumerate() {
+                if let Some(value) = value {
+                    sums.weights[component] += review.weight;
+                    sums.values[component] += review.weight * value;
+                }
             }
         }
-        if let Some(ghosted) = ghosted {
-            self.answered += 1;
-            self.ghosted += u32::from(ghosted);
-        }
+        sums
     }
 
-    fn mean(&self, dimension: usize) -> Option<f64> {
-        let weight = self.dimension_weight[dimension];
-        (weight > 0.0).then(|| self.dimension[dimension] / weight)
+    fn mean(&self, component: usize) -> Option<f64> {
+        let weight = self.weights[component];
+        (weight > 0.0).then(|| self.values[component] / weight)
+    }
+
+    /// The share of the firm's own mean that a review decides.
+    fn influence(&self, review: &WeighedReview) -> f64 {
+        let shares = (0..COMPONENTS).filter(|component| review.values[*component].is_some());
+        shares.map(|component| maximum(component) / 100.0 * review.weight / self.weights[component]).sum()
     }
 }
 
-fn ratings(content: &ReviewContent) -> [Option<u8>; 4] {
-    [Some(content.rating), content.responsiveness, content.fairness, content.value_add]
+fn maximum(component: usize) -> f64 {
+    f64::from(DIMENSIONS.get(component).unwrap_or(&GHOSTING).1)
+}
+
+fn points(values: &[f64; COMPONENTS]) -> [f64; COMPONENTS] {
+    std::array::from_fn(|component| match component {
+        4 => maximum(component) * (1.0 - values[component]),
+        _ => maximum(component) * (values[component] - 1.0) / 4.0,
+    })
 }
 
 /// Means of the snapshot that firms are smoothed towards, as they are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Priors {
-    means: [f64; 4],
-    ghosting: f64,
-    variance: f64,
+    means: [f64; COMPONENTS],
+    /// Variance of the points of one review, as a share of S (100 − S).
+    spread: f64,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -96,45 +139,82 @@ pub struct RatedReview {
     pub value_add: Option<u8>,
     pub ghosted: Option<bool>,
     pub created_on: PartialDate,
+    pub weight: f64,
+}
+
+/// Reviews of a firm, or of one year of it.
+#[derive(Clone, Debug, Default)]
+struct ReviewedFirm {
+    /// Those that count.
+    reviews: Vec<WeighedReview>,
+    approved: u32,
+    held: BTreeMap<HoldReason, u32>,
+}
+
+/// A firm's mean of each component and its points, with what smoothing makes of them.
+struct SmoothedFirm {
+    sums: Sums,
+    /// Smoothed values.
+    values: [f64; COMPONENTS],
+    /// Points of the firm's own means.
+    own: f64,
+    /// Points of the smoothed values.
+    total: f64,
+    error: f64,
 }
 
 /// The scores of all firms, in the order of the dataset's rows.
-pub fn assess(dataset: &Dataset) -> (Vec<FirmScore>, Priors) {
-    let approved = dataset.reviews.iter().filter_map(|review| Some((review, review.published()?)));
-    let approved: Vec<(&DatasetReview, &ReviewContent)> = approved.collect();
-    let order = Permutation::by_text(approved.len(), |row| &approved[row].0.id).old;
-    let approved: Vec<(&DatasetReview, &ReviewContent)> = order.iter().map(|row| approved[*row as usize]).collect();
-    let weights = approved.iter().map(|(review, _)| {
+pub fn scores(dataset: &Dataset) -> Vec<FirmScore> {
+    assess(dataset, &review_weight::weights(dataset)).0
+}
+
+/// The same with the weights of all reviews, and the means that firms are smoothed towards.
+pub(crate) fn assess(dataset: &Dataset, weights: &[ReviewWeight]) -> (Vec<FirmScore>, Priors) {
+    let published = (0..).zip(&dataset.reviews).filter_map(|(row, review)| Some((row, review, review.published()?)));
+    let published: Vec<_> = published.collect();
+    let order = Permutation::by_text(published.len(), |index| &published[index].1.id).old;
+    let mut firms = vec![ReviewedFirm::default(); dataset.firms.len()];
+    let mut all = Vec::with_capacity(published.len());
+    for index in order {
+        let (row, review, content): (usize, _, _) = published[index as usize];
+        let firm = &mut firms[review.firm as usize];
+        firm.approved += 1;
+        let ReviewWeight { weight, held_as } = weights[row];
+        if let Some(reason) = held_as {
+            *firm.held.entry(reason).or_default() += 1;
+            continue;
+        }
         let age = (dataset.meta.released_on.days() - review.published_on().first_day().days()).max(0);
-        0.5_f64.powf(f64::from(age) / HALF_LIFE_DAYS)
-    });
-    let weights: Vec<f64> = weights.collect();
-    let mut all = Sums::default();
-    let mut firms = vec![Sums::default(); dataset.firms.len()];
-    for ((review, content), weight) in approved.iter().zip(&weights) {
-        all.add(ratings(content), content.ghosted, *weight);
-        firms[review.firm as usize].add(ratings(content), content.ghosted, *weight);
+        let weight = weight * 0.5_f64.powf(f64::from(age) / HALF_LIFE_DAYS);
+        let ratings = [Some(content.rating), content.responsiveness, content.fairness, content.value_add];
+        let review = WeighedReview::new(ratings, content.ghosted, weight);
+        firm.reviews.push(review);
+        all.push(review);
     }
-    let priors = priors(&all, &approved, &weights);
-    (firms.iter().map(|sums| firm_score(sums, &priors)).collect(), priors)
+    let priors = Priors::compute(&Sums::new(&all), &firms);
+    (firms.iter().map(|firm| firm_score(firm, &priors)).collect(), priors)
 }
 
 /// The scores of a firm by year, without gaps from its first review to its latest. Each is from the approved reviews of
-/// that year alone, equally weighted, and smoothed towards the means of the whole snapshot.
+/// that year alone, whatever their age, and smoothed towards the means of the whole snapshot.
 pub fn by_year(reviews: impl Iterator<Item = RatedReview>, priors: &Priors) -> Vec<YearScore> {
-    let mut years: BTreeMap<i32, Sums> = BTreeMap::new();
+    let mut years: BTreeMap<i32, ReviewedFirm> = BTreeMap::new();
     for review in reviews {
         let ratings = [Some(review.rating), review.responsiveness, review.fairness, review.value_add];
         let year = years.entry(review.created_on.year()).or_default();
-        year.add(ratings, review.ghosted, 1.0);
+        year.approved += 1;
+        if review.weight > 0.0 {
+            year.reviews.push(WeighedReview::new(ratings, review.ghosted, review.weight));
+        }
     }
     let Some(((first, _), (last, _))) = years.first_key_value().zip(years.last_key_value()) else { return Vec::new() };
     let years = (*first..=*last).map(|year| {
-        let sums = years.get(&year).cloned().unwrap_or_default();
-        let FirmScore { score, ghosting_tenths, .. } = firm_score(&sums, priors);
+        let reviews = years.get(&year).cloned().unwrap_or_default();
+        let FirmScore { score, ghosting_tenths, .. } = firm_score(&reviews, priors);
         YearScore {
             year: u16::try_from(year).expect("dates have years of four digits"),
             review_count: score.review_count,
+            effective_reviews: score.effective_reviews,
             health_score: score.value,
             low: score.low,
             high: score.high,
@@ -144,56 +224,89 @@ pub fn by_year(reviews: impl Iterator<Item = RatedReview>, priors: &Priors) -> V
     years.collect()
 }
 
-fn priors(all: &Sums, approved: &[(&DatasetReview, &ReviewContent)], weights: &[f64]) -> Priors {
-    let means = std::array::from_fn(|dimension| all.mean(dimension).unwrap_or(NEUTRAL));
-    let ghosting = if all.answered > 0 { f64::from(all.ghosted) / f64::from(all.answered) } else { 0.0 };
-    let points = approved.iter().map(|(_, content)| {
-        let ratings = ratings(content);
-        let x: [f64; 4] = std::array::from_fn(|dimension| ratings[dimension].map_or(means[dimension], f64::from));
-        25.0 * (0.4 * x[0] + 0.2 * (x[1] + x[2] + x[3]) - 1.0)
-    });
-    let points: Vec<f64> = points.collect();
-    let mut variance = 0.0;
-    if all.weight > 0.0 {
-        let mean = points.iter().zip(weights).map(|(q, w)| q * w).sum::<f64>() / all.weight;
-        variance = points.iter().zip(weights).map(|(q, w)| w * (q - mean) * (q - mean)).sum::<f64>() / all.weight;
+impl Priors {
+    fn compute(all: &Sums, firms: &[ReviewedFirm]) -> Self {
+        let neutral = |component: usize| if component < DIMENSIONS.len() { NEUTRAL } else { 0.0 };
+        let means = std::array::from_fn(|component| all.mean(component).unwrap_or(neutral(component)));
+        let priors = Self { means, spread: 0.0 };
+        // The spread of the complete reviews of firms with a score, around the means of their firms.
+        let (mut squares, mut expected) = (PRIOR_SPREAD * PRIOR_ROOM, PRIOR_ROOM);
+        for firm in firms {
+            let SmoothedFirm { sums, own, total, .. } = SmoothedFirm::new(&firm.reviews, &priors);
+            if sums.weight < PUBLISHED_FROM {
+                continue;
+            }
+            let influences: Vec<f64> = firm.reviews.iter().map(|review| sums.influence(review)).collect();
+            let all_influences: f64 = influences.iter().map(|influence| influence * influence).sum();
+            for (review, influence) in firm.reviews.iter().zip(influences).filter(|(review, _)| review.is_complete()) {
+                let difference: f64 = (0..COMPONENTS)
+                    .filter_map(|component| {
+                        Some(SLOPES[component] * (review.values[component]? - sums.mean(component)?))
+                    })
+                    .sum();
+                squares += review.weight * difference * difference;
+                expected += review.weight * (1.0 - 2.0 * influence + all_influences) * room((own + total) / 2.0);
+            }
+        }
+        Self { spread: squares / expected, ..priors }
     }
-    Priors { means, ghosting, variance }
 }
 
-fn firm_score(sums: &Sums, priors: &Priors) -> FirmScore {
-    let means: [f64; 4] = std::array::from_fn(|dimension| {
-        (PRIOR * priors.means[dimension] + sums.dimension[dimension]) / (PRIOR + sums.dimension_weight[dimension])
-    });
-    let answered = f64::from(sums.answered);
-    let ghosting = (f64::from(sums.ghosted) + GHOSTING_PRIOR * priors.ghosting) / (answered + GHOSTING_PRIOR);
-    let mut points: Vec<f64> =
-        DIMENSIONS.iter().zip(means).map(|((_, max), mean)| f64::from(*max) * (mean - 1.0) / 4.0).collect();
-    points.push(f64::from(GHOSTING.1) * (1.0 - ghosting));
-    let total: f64 = points.iter().sum();
-    let error = 0.75 * (priors.variance / (PRIOR + sums.weight)).sqrt()
-        + 25.0 * (ghosting * (1.0 - ghosting) / (answered + 7.0)).sqrt();
+/// Points are spread less near the ends of the scale.
+fn room(total: f64) -> f64 {
+    (total * (100.0 - total)).max(1.0)
+}
 
-    let published = sums.count >= PUBLISHED_FROM;
+impl SmoothedFirm {
+    fn new(reviews: &[WeighedReview], priors: &Priors) -> Self {
+        let sums = Sums::new(reviews);
+        let own_values: [f64; COMPONENTS] =
+            std::array::from_fn(|component| sums.mean(component).unwrap_or(priors.means[component]));
+        let mut values: [f64; COMPONENTS] = std::array::from_fn(|component| {
+            (PRIOR * priors.means[component] + sums.values[component]) / (PRIOR + sums.weights[component])
+        });
+        let sum_of = |values: &[f64; COMPONENTS]| points(values).iter().sum::<f64>();
+        let (own, mut total) = (sum_of(&own_values), sum_of(&values));
+        let squares: f64 = reviews.iter().map(|review| sums.influence(review).powi(2)).sum();
+        let error = (priors.spread * room((own + total) / 2.0) * squares).sqrt();
+        // Smoothing does not take the score out of its interval.
+        let most = CONFIDENCE * error;
+        if (total - own).abs() > most && most > 0.0 {
+            let share = most / (total - own).abs();
+            values = std::array::from_fn(|component| {
+                own_values[component] + share * (values[component] - own_values[component])
+            });
+            total = own + share * (total - own);
+        }
+        Self { sums, values, own, total, error }
+    }
+}
+
+fn firm_score(firm: &ReviewedFirm, priors: &Priors) -> FirmScore {
+    let SmoothedFirm { sums, values, own, total, error } = SmoothedFirm::new(&firm.reviews, priors);
+    let published = sums.weight >= PUBLISHED_FROM;
     let value = within_hundred(total);
-    let components = if published { components(&means, ghosting, &points, value) } else { Vec::new() };
+    let components = if published { components(&values, value) } else { Vec::new() };
+    let held = firm.held.iter().map(|(reason, count)| HeldReviews { reason: reason.name(), review_count: *count });
     let score = Score {
         value: published.then_some(value),
-        low: published.then(|| within_hundred(total - CONFIDENCE * error)),
-        high: published.then(|| within_hundred(total + CONFIDENCE * error)),
+        low: published.then(|| within_hundred(own - CONFIDENCE * error).min(value)),
+        high: published.then(|| within_hundred(own + CONFIDENCE * error).max(value)),
         status: if published { "published" } else { "insufficient_reviews" },
-        review_count: sums.count,
+        review_count: firm.approved,
+        effective_reviews: (sums.weight * 10.0).floor() / 10.0,
+        held: held.collect(),
         method: METHOD,
         components,
     };
-    let (k, n) = (u64::from(sums.ghosted), u64::from(sums.answered));
-    let ghosting_tenths = (sums.answered >= PUBLISHED_FROM).then(|| ((2_000 * k + n) / (2 * n)) as u16);
+    let ghosting = sums.mean(COMPONENTS - 1).filter(|_| sums.weights[COMPONENTS - 1] >= PUBLISHED_FROM);
+    let ghosting_tenths = ghosting.map(|share| (share * 1_000.0 + 0.5).floor() as u16);
     let tenths = |mean: f64| (mean * 10.0 + 0.5).floor() as u8;
     let rating_tenths = std::array::from_fn(|dimension| sums.mean(dimension).map(tenths));
-    let [_, responsiveness, fairness, value_add] = means.map(millionths);
+    let [_, responsiveness, fairness, value_add, ghosting] = values.map(millionths);
     let cautious = ((total - error) * 10.0 + 0.5).floor() as i32;
-    let rank = [cautious, responsiveness, fairness, value_add, millionths(ghosting)];
-    let rank = (sums.count >= RANKED_FROM).then_some(rank);
+    let rank = [cautious, responsiveness, fairness, value_add, ghosting];
+    let rank = (sums.weight >= RANKED_FROM).then_some(rank);
     FirmScore { score, ghosting_tenths, rating_tenths, rank }
 }
 
@@ -206,7 +319,8 @@ fn millionths(value: f64) -> i32 {
 }
 
 /// Integer points: the floors, plus 1 for the largest fractions, ties in order, until they sum to `value`.
-fn components(means: &[f64; 4], ghosting: f64, points: &[f64], value: u8) -> Vec<ScoreComponent<&'static str>> {
+fn components(values: &[f64; COMPONENTS], value: u8) -> Vec<ScoreComponent<&'static str>> {
+    let points = points(values);
     let mut integers: Vec<u8> = points.iter().map(|p| p.floor().max(0.0) as u8).collect();
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|a, b| (points[*b] - points[*b].floor()).total_cmp(&(points[*a] - points[*a].floor())));
@@ -214,7 +328,6 @@ fn components(means: &[f64; 4], ghosting: f64, points: &[f64], value: u8) -> Vec
     for index in order.into_iter().take(usize::from(value.saturating_sub(sum))) {
         integers[index] += 1;
     }
-    let values = means.iter().copied().chain([ghosting]);
     let parts = DIMENSIONS.into_iter().chain([GHOSTING]).zip(values).zip(integers);
     let components = parts.map(|(((name, max_points), value), points)| ScoreComponent {
         name,
@@ -232,6 +345,7 @@ mod tests {
     use crate::ReviewStatus;
     use crate::import::meta::SnapshotMeta;
     use crate::import::rows::DatasetFirm;
+    use crate::import::rows::{DatasetReview, ReviewContent};
     use crate::import::text_store::TextStore;
 
     fn firm(slug: &str) -> DatasetFirm {
@@ -294,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_firm_without_reviews_has_no_score() {
-        let assessed = assess(&dataset(&["a"], vec![])).0;
+        let assessed = scores(&dataset(&["a"], vec![]));
         assert_eq!(assessed[0].score.value, None);
         assert_eq!(assessed[0].score.status, "insufficient_reviews");
         assert_eq!(assessed[0].ghosting_tenths, None);
@@ -304,16 +418,15 @@ mod tests {
 
     #[test]
     fn a_score_computed_by_hand() {
-        // Five reviews on the day of release, so that every weight is 1: ratings 5 5 5 3 2, one of four ghosted.
-        let day = "2026-11-20";
+        // Five reviews not before the release, so that every weight is 1: ratings 5 5 5 3 2, one of four ghosted.
         let reviews = vec![
-            review(1, 0, 5, Some(false), day),
-            review(2, 0, 5, Some(false), day),
-            review(3, 0, 5, Some(false), day),
-            review(4, 0, 3, Some(true), day),
-            review(5, 0, 2, None, day),
+            review(1, 0, 5, Some(false), "2026-11-20"),
+            review(2, 0, 5, Some(false), "2026-12-20"),
+            review(3, 0, 5, Some(false), "2027-01-20"),
+            review(4, 0, 3, Some(true), "2027-02-20"),
+            review(5, 0, 2, None, "2027-03-20"),
         ];
-        let assessed = &assess(&dataset(&["a"], reviews)).0[0];
+        let assessed = &scores(&dataset(&["a"], reviews))[0];
         // The only firm's mean is the snapshot's: 4.0; fairness was not rated: 3; γ = g = 1/4.
         // 30·3/4 + 15·3/4 + 15·2/4 + 15·2/4 + 25·3/4 = 22.5 + 11.25 + 7.5 + 7.5 + 18.75 = 67.5 → 68
         assert_eq!(assessed.score.value, Some(68));
@@ -326,8 +439,9 @@ mod tests {
 
     #[test]
     fn points_sum_to_the_score() {
-        let reviews = (0..60).map(|n| review(n, n % 7, (n % 5 + 1) as u8, Some(n % 3 == 0), "2025-03-01")).collect();
-        for assessed in assess(&dataset(&["a", "b", "c", "d", "e", "f", "g"], reviews)).0 {
+        let day = |n: u32| format!("{}-{:02}-01", 2022 + n / 12, 1 + n % 12);
+        let reviews = (0..60).map(|n| review(n, n % 7, (n % 5 + 1) as u8, Some(n % 3 == 0), &day(n))).collect();
+        for assessed in scores(&dataset(&["a", "b", "c", "d", "e", "f", "g"], reviews)) {
             let total: u32 = assessed.score.components.iter().map(|component| u32::from(component.points)).sum();
             assert_eq!(Some(total), assessed.score.value.map(u32::from));
             assert!(assessed.score.low <= assessed.score.value && assessed.score.value <= assessed.score.high);
@@ -343,14 +457,14 @@ mod tests {
             review(3, 0, 1, None, "2024-11-20"),
         ];
         // 2024-11-20 is 730 days before the release: weights 1, ½, ½ → (5 + ½ + ½) / 2 = 3.0
-        assert_eq!(assess(&dataset(&["a"], reviews)).0[0].rating_tenths[0], Some(30));
+        assert_eq!(scores(&dataset(&["a"], reviews))[0].rating_tenths[0], Some(30));
     }
 
     #[test]
     fn only_approved_reviews_count() {
         let pending = review_with(ReviewStatus::Pending, 1, 0, 1, Some(true), "2026-11-20");
         let rejected = review_with(ReviewStatus::Rejected, 2, 0, 1, Some(true), "2026-11-20");
-        let assessed = &assess(&dataset(&["a"], vec![pending, rejected])).0[0];
+        let assessed = &scores(&dataset(&["a"], vec![pending, rejected]))[0];
         assert_eq!(assessed.score.review_count, 0);
     }
 
@@ -363,8 +477,9 @@ mod tests {
             value_add: None,
             ghosted,
             created_on: created_on.parse().unwrap(),
+            weight: 1.0,
         };
-        let priors = Priors { means: [3.0; 4], ghosting: 0.25, variance: 0.0 };
+        let priors = Priors { means: [3.0, 3.0, 3.0, 3.0, 0.25], spread: 0.0 };
         let reviews = [
             rated(5, Some(true), "2023-12-31"),
             rated(5, None, "2023-01-01"),
@@ -372,7 +487,7 @@ mod tests {
             rated(1, None, "2025-03-01"),
         ];
         let years = by_year(reviews.into_iter(), &priors);
-        // 30·(30/8 − 1)/4 + 3·15·(3 − 1)/4 + 25·(1 − 2.5/7) = 20.625 + 22.5 + 16.07 = 59.2
+        // 30·(21/5 − 1)/4 + 3·15·(3 − 1)/4 + 25·(1 − 1.5/3) = 24 + 22.5 + 12.5 = 59
         let found: Vec<_> = years.iter().map(|year| (year.year, year.review_count, year.health_score)).collect();
         assert_eq!(found, [(2023, 3, Some(59)), (2024, 0, None), (2025, 1, None)]);
         assert!(years.iter().all(|year| year.ghosting_rate.is_none()), "one answer is too few");

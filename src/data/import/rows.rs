@@ -272,6 +272,8 @@ pub struct DatasetReview {
     pub(crate) author: ReviewAuthor,
     /// True if a person looked at what makes the review suspicious, and lets it count.
     pub(crate) is_cleared: bool,
+    /// The first line of the row.
+    pub(crate) line: u32,
 }
 
 /// What is known of the author of a review. Only the rules of counting read it; no release has it.
@@ -358,7 +360,8 @@ impl DatasetReview {
         rating?;
         let (is_disputed, is_month_only) = (disputed_on.is_some(), true);
         let (firm, status, created_on) = (firm?, status?, created_on?);
-        Some(Self { id, firm, status, is_disputed, created_on, is_month_only, content, author, is_cleared })
+        let line = row.line as u32;
+        Some(Self { id, firm, status, is_disputed, created_on, is_month_only, content, author, is_cleared, line })
     }
 
     /// Gives the published reviews of each firm their days, if there are [`DAYS_FROM`] of them.
@@ -416,7 +419,7 @@ mod tests {
         ) -> Self {
             let (is_disputed, author, is_cleared) = (false, ReviewAuthor::default(), false);
             let is_month_only = status != ReviewStatus::Approved;
-            Self { id, firm, status, is_disputed, created_on, is_month_only, content, author, is_cleared }
+            Self { id, firm, status, is_disputed, created_on, is_month_only, content, author, is_cleared, line: 0 }
         }
     }
 }

@@ -143,7 +143,7 @@ impl ReviewContext {
 /// Draws a day between the firm's second year and the release; late days are more frequent.
 fn draw_day(random: &mut Random, release: Date, firm: &InventedFirm) -> Date {
     let years = u64::try_from(release.year() - i32::from(firm.founded)).unwrap_or(0).saturating_sub(1).clamp(1, 9);
-    Date::from_days(release.days() - random.small(365 * years) as i32)
+    Date::from_days(release.days() - random.early(365 * years as usize) as i32)
 }
 
 static REVIEWS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/reviews.txt")));

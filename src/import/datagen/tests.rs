@@ -473,8 +473,7 @@ fn score_intervals_cover_the_hidden_quality() {
         let dataset = data::import::read(folder.path(), &data::NoProgress).0.unwrap();
         let (mut scored, mut covered) = (0, 0);
         let (mut lowest, mut highest) = (100, 0);
-        for (assessment, (slug, quality)) in data::derive::score::assess(&dataset).0.iter().zip(hidden_quality(&config))
-        {
+        for (assessment, (slug, quality)) in data::derive::score::scores(&dataset).iter().zip(hidden_quality(&config)) {
             let score = &assessment.score;
             let (Some(low), Some(value), Some(high)) = (score.low, score.value, score.high) else { continue };
             let hidden = hidden_score(&quality);

@@ -15,7 +15,7 @@ fn leaderboards_rank_by_the_documented_values() {
     let client = server.client(Tier::Enterprise);
     let peers = peers();
     let ranked: BTreeSet<&str> =
-        peers.iter().filter(|(_, peer)| peer.count >= 5).map(|(firm, _)| firm.as_str()).collect();
+        peers.iter().filter(|(_, peer)| peer.effective >= 5.0).map(|(firm, _)| firm.as_str()).collect();
     type Board<'a> = (&'a str, fn(&Peer) -> f64, f64);
     let boards: [Board<'_>; 5] = [
         ("health_score", |peer| peer.total() - peer.se, 0.1),

@@ -10,6 +10,7 @@ mod errors;
 mod etag;
 mod facets;
 mod fields;
+mod held_reviews;
 mod http;
 mod identifiers;
 mod leaderboard;

@@ -1,33 +1,40 @@
-//! Scores of firms, in whole and by year, against the formulas of the docs on the CSV files.
+//! Scores of firms, in whole and by year, against the formulas of the docs on the reviews that the API returns.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 
 use auth::quota::Tier;
 use data::derive::score::{DIMENSIONS, GHOSTING, METHOD};
 use serde_json::{Value, json};
 
-use crate::support::harness::{Server, bundled_folder};
-use crate::support::naive::{days, published_reviews};
+use crate::api::changes::walk;
+use crate::support::harness::{Client, Server};
+use crate::support::naive::days;
 
-/// An approved review of the bundled dataset.
+/// A counted review as `/reviews` returns it.
 struct Rated {
     firm: String,
-    /// Rating, responsiveness, fairness and value_add.
-    ratings: [Option<f64>; 4],
-    ghosted: Option<bool>,
-    created_on: String,
+    /// Rating, responsiveness, fairness and value_add, then 1 if the author was ghosted and 0 if not.
+    values: [Option<f64>; 5],
+    year: i32,
+    /// The published weight.
+    own_weight: f64,
+    /// The same with the age of the review.
     weight: f64,
 }
 
 /// The values of a firm by the formulas of `/docs/score`.
 pub struct Peer {
     pub count: u64,
+    /// Sum of the weights.
+    pub effective: f64,
     /// Smoothed means.
     pub r: [f64; 4],
     /// The smoothed ghosting share.
     pub g: f64,
     points: [f64; 5],
     pub se: f64,
+    /// Points of the firm's own means.
+    own: f64,
     ghosting_rate: Option<f64>,
     ratings: [Option<f64>; 4],
 }
@@ -40,81 +47,155 @@ impl Peer {
 
 pub const RELEASED_ON: &str = "2026-11-20";
 
+const MAXIMA: [f64; 5] = [30.0, 15.0, 15.0, 15.0, 25.0];
+
 /// The first day that a date, a month or a year may mean; `None` of an empty cell.
 pub fn first_day(cell: &str) -> Option<i64> {
     (!cell.is_empty()).then(|| days(&format!("{cell}{}", &"0000-01-01"[cell.len()..])))
 }
 
-/// The approved reviews, in the order of their ids.
-fn rated() -> Vec<Rated> {
-    let mut rows = published_reviews(&bundled_folder());
-    rows.sort_by(|a, b| a["id"].cmp(&b["id"]));
-    let rated = |row: &HashMap<String, String>| Rated {
-        firm: row["firm"].clone(),
-        ratings: ["rating", "responsiveness", "fairness", "value_add"].map(|column| row[column].parse().ok()),
-        ghosted: row["ghosted"].parse().ok(),
-        created_on: row["created_on"].clone(),
-        weight: 0.5_f64.powf((days(RELEASED_ON) - first_day(&row["created_on"]).unwrap()).max(0) as f64 / 730.0),
-    };
-    rows.iter().map(rated).collect()
-}
-
-/// Σw and Σwx of a dimension.
-fn sums(reviews: &[&Rated], dimension: usize) -> (f64, f64) {
-    let rated = reviews.iter().filter_map(|review| Some((review.weight, review.ratings[dimension]?)));
-    rated.fold((0.0, 0.0), |(weights, sum), (weight, rating)| (weights + weight, sum + weight * rating))
-}
-
-/// k and n.
-fn ghosted(reviews: &[&Rated]) -> (f64, f64) {
-    let answers = || reviews.iter().filter_map(|review| review.ghosted);
-    (answers().filter(|ghosted| *ghosted).count() as f64, answers().count() as f64)
-}
-
-/// μ of each dimension and γ, of all approved reviews.
-fn priors(all: &[&Rated]) -> ([f64; 4], f64) {
-    let mu = std::array::from_fn(|dimension| {
-        let (weight, sum) = sums(all, dimension);
-        if weight > 0.0 { sum / weight } else { 3.0 }
-    });
-    let (k, n) = ghosted(all);
-    (mu, k / n)
-}
-
-/// The score of each firm with approved reviews, computed as the docs say.
-pub fn peers() -> BTreeMap<String, Peer> {
-    let reviews = rated();
-    let all: Vec<&Rated> = reviews.iter().collect();
-    let (mu, gamma) = priors(&all);
-    let q = |review: &Rated| {
-        let x: [f64; 4] = std::array::from_fn(|dimension| review.ratings[dimension].unwrap_or(mu[dimension]));
-        25.0 * (0.4 * x[0] + 0.2 * (x[1] + x[2] + x[3]) - 1.0)
-    };
-    let weight: f64 = all.iter().map(|review| review.weight).sum();
-    let mean = all.iter().map(|review| review.weight * q(review)).sum::<f64>() / weight;
-    let variance = all.iter().map(|review| review.weight * (q(review) - mean).powi(2)).sum::<f64>() / weight;
-    let mut firms: BTreeMap<String, Vec<&Rated>> = BTreeMap::new();
-    for review in &reviews {
-        firms.entry(review.firm.clone()).or_default().push(review);
-    }
-    let mut peers = BTreeMap::new();
-    for (firm, reviews) in firms {
-        let of_dimension: [(f64, f64); 4] = std::array::from_fn(|dimension| sums(&reviews, dimension));
-        let r: [f64; 4] = std::array::from_fn(|dimension| {
-            let (weight, sum) = of_dimension[dimension];
-            (5.0 * mu[dimension] + sum) / (5.0 + weight)
+/// The approved reviews of the bundled dataset as everybody sees them, in the order of their ids, and how many each firm has.
+fn rated(client: &Client) -> (Vec<Rated>, BTreeMap<String, u64>) {
+    let mut rows = walk(client, "reviews?limit=1000");
+    rows.sort_by(|a, b| a["id"].as_str().cmp(&b["id"].as_str()));
+    let mut counts = BTreeMap::new();
+    let mut rated = Vec::new();
+    for row in rows {
+        let firm = row["vc"]["slug"].as_str().unwrap().to_owned();
+        *counts.entry(firm.clone()).or_default() += 1;
+        let own_weight = row["weight"].as_f64().unwrap();
+        assert_eq!(row["counted"], own_weight > 0.0, "{row}");
+        assert_eq!(row["counted"], row["held_as"].is_null(), "{row}");
+        if own_weight == 0.0 {
+            continue;
+        }
+        let written = row["created_on"].as_str().unwrap();
+        let age = (days(RELEASED_ON) - first_day(written).unwrap()).max(0) as f64;
+        let value = |name: &str| row[name].as_f64().or(row[name].as_bool().map(|truth| f64::from(u8::from(truth))));
+        rated.push(Rated {
+            firm,
+            values: ["rating", "responsiveness", "fairness", "value_add", "ghosted"].map(value),
+            year: written[..4].parse().unwrap(),
+            own_weight,
+            weight: own_weight * 0.5_f64.powf(age / 730.0),
         });
-        let (k, n) = ghosted(&reviews);
-        let g = (k + 6.0 * gamma) / (n + 6.0);
-        let rated = |dimension: usize, max: f64| max * (r[dimension] - 1.0) / 4.0;
-        let points = [rated(0, 30.0), rated(1, 15.0), rated(2, 15.0), rated(3, 15.0), 25.0 * (1.0 - g)];
-        let weight: f64 = reviews.iter().map(|review| review.weight).sum();
-        let se = 0.75 * (variance / (5.0 + weight)).sqrt() + 25.0 * (g * (1.0 - g) / (n + 7.0)).sqrt();
-        let ghosting_rate = (n >= 3.0).then(|| 100.0 * k / n);
-        let ratings = of_dimension.map(|(weight, sum)| (weight > 0.0).then(|| sum / weight));
-        peers.insert(firm, Peer { count: reviews.len() as u64, r, g, points, se, ghosting_rate, ratings });
     }
-    peers
+    (rated, counts)
+}
+
+/// Weight and value of each review that has a value.
+fn known(reviews: &[(f64, &Rated)], component: usize) -> Vec<(f64, f64)> {
+    reviews.iter().filter_map(|(weight, review)| Some((*weight, review.values[component]?))).collect()
+}
+
+/// Σw and Σwx.
+fn sums(known: &[(f64, f64)]) -> (f64, f64) {
+    known.iter().fold((0.0, 0.0), |(weights, sum), (weight, value)| (weights + weight, sum + weight * value))
+}
+
+fn points(values: [f64; 5]) -> [f64; 5] {
+    let [rating, responsiveness, fairness, value_add, ghosting] = values;
+    let rated = |max: f64, value: f64| max * (value - 1.0) / 4.0;
+    let [a, b, c, d] =
+        [rated(30.0, rating), rated(15.0, responsiveness), rated(15.0, fairness), rated(15.0, value_add)];
+    [a, b, c, d, 25.0 * (1.0 - ghosting)]
+}
+
+/// What all firms share: μ, γ and φ.
+struct Means {
+    means: [f64; 5],
+    phi: f64,
+}
+
+impl Means {
+    fn new(firms: &BTreeMap<String, Vec<(f64, &Rated)>>) -> Self {
+        // In the order of the ids would be exact; the last bits do not matter here.
+        let all: Vec<(f64, &Rated)> = firms.values().flatten().copied().collect();
+        let means = std::array::from_fn(|component| {
+            let (weight, sum) = sums(&known(&all, component));
+            if weight > 0.0 { sum / weight } else { [3.0, 3.0, 3.0, 3.0, 0.0][component] }
+        });
+        let unknown = Self { means, phi: 0.0 };
+        let (mut above, mut below) = (0.2 * 50_000.0, 50_000.0);
+        for reviews in firms.values().filter(|reviews| reviews.iter().map(|(weight, _)| weight).sum::<f64>() >= 3.0) {
+            let peer = unknown.peer(0, reviews);
+            let own: [f64; 5] = std::array::from_fn(|component| {
+                let (weight, sum) = sums(&known(reviews, component));
+                sum / weight
+            });
+            let h = influences(reviews);
+            let squares: f64 = h.iter().map(|h| h * h).sum();
+            let middle = (peer.own + peer.total()) / 2.0;
+            for ((weight, review), h) in reviews.iter().zip(h) {
+                let Some(values) = review.values.into_iter().collect::<Option<Vec<f64>>>() else { continue };
+                let values: [f64; 5] = values.try_into().unwrap();
+                let difference = points(values).iter().sum::<f64>() - points(own).iter().sum::<f64>();
+                above += weight * difference * difference;
+                below += weight * (1.0 - 2.0 * h + squares) * (middle * (100.0 - middle)).max(1.0);
+            }
+        }
+        Self { phi: above / below, ..unknown }
+    }
+
+    fn peer(&self, count: u64, reviews: &[(f64, &Rated)]) -> Peer {
+        let of: [(f64, f64); 5] = std::array::from_fn(|component| sums(&known(reviews, component)));
+        let mean = |component: usize| (of[component].0 > 0.0).then(|| of[component].1 / of[component].0);
+        let own_values: [f64; 5] = std::array::from_fn(|component| mean(component).unwrap_or(self.means[component]));
+        let smoothed: [f64; 5] =
+            std::array::from_fn(|component| (2.0 * self.means[component] + of[component].1) / (2.0 + of[component].0));
+        let total = |values: [f64; 5]| points(values).iter().sum::<f64>();
+        let (own, drawn) = (total(own_values), total(smoothed));
+        let middle = (own + drawn) / 2.0;
+        let squares: f64 = influences(reviews).iter().map(|h| h * h).sum();
+        let se = (self.phi * (middle * (100.0 - middle)).max(1.0) * squares).sqrt();
+        let limit = 1.7 * se;
+        let share = if limit > 0.0 && (drawn - own).abs() > limit { limit / (drawn - own).abs() } else { 1.0 };
+        let values: [f64; 5] = std::array::from_fn(|component| {
+            own_values[component] + share * (smoothed[component] - own_values[component])
+        });
+        Peer {
+            count,
+            effective: reviews.iter().map(|(weight, _)| weight).sum(),
+            r: std::array::from_fn(|component| values[component]),
+            g: values[4],
+            points: points(values),
+            se,
+            own,
+            ghosting_rate: mean(4).filter(|_| of[4].0 >= 3.0).map(|share| 100.0 * share),
+            ratings: std::array::from_fn(mean),
+        }
+    }
+}
+
+/// The share of the firm's mean that each review decides.
+fn influences(reviews: &[(f64, &Rated)]) -> Vec<f64> {
+    let weights: Vec<f64> = (0..5).map(|component| sums(&known(reviews, component)).0).collect();
+    let of = |(weight, review): &(f64, &Rated)| -> f64 {
+        (0..5).filter(|c| review.values[*c].is_some()).map(|c| MAXIMA[c] / 100.0 * weight / weights[c]).sum()
+    };
+    reviews.iter().map(of).collect()
+}
+
+fn by_firm(reviews: &[Rated]) -> BTreeMap<String, Vec<(f64, &Rated)>> {
+    let mut firms: BTreeMap<String, Vec<(f64, &Rated)>> = BTreeMap::new();
+    for review in reviews {
+        firms.entry(review.firm.clone()).or_default().push((review.weight, review));
+    }
+    firms
+}
+
+/// The score of each firm with approved reviews, computed as the docs say from what is published.
+pub fn peers() -> BTreeMap<String, Peer> {
+    let server = Server::bundled();
+    let (reviews, counts) = rated(&server.client(Tier::Enterprise));
+    let firms = by_firm(&reviews);
+    let means = Means::new(&firms);
+    let none = Vec::new();
+    let peer = |(firm, count): (String, u64)| {
+        let peer = means.peer(count, firms.get(&firm).unwrap_or(&none));
+        (firm, peer)
+    };
+    counts.into_iter().map(peer).collect()
 }
 
 /// Checks that a number is an exact one rounded to a step, or null without one.
@@ -176,11 +257,14 @@ fn scores_follow_the_documented_formulas() {
         for (name, mean) in ["overall", "responsiveness", "fairness", "value_add"].into_iter().zip(peer.ratings) {
             assert_rounded(&firm["ratings"][name], mean, 0.1, slug);
         }
-        let is_published = peer.count >= 3;
-        let bound = |distance: f64| is_published.then(|| (peer.total() + distance * peer.se).clamp(0.0, 100.0));
-        assert_rounded(&score["value"], bound(0.0), 1.0, slug);
-        assert_rounded(&score["low"], bound(-1.645), 1.0, slug);
-        assert_rounded(&score["high"], bound(1.645), 1.0, slug);
+        let is_published = peer.effective >= 3.0;
+        let bound = |points: f64| is_published.then(|| points.clamp(0.0, 100.0));
+        assert_rounded(&score["value"], bound(peer.total()), 1.0, slug);
+        assert_rounded(&score["low"], bound(peer.own - 1.7 * peer.se), 1.0, slug);
+        assert_rounded(&score["high"], bound(peer.own + 1.7 * peer.se), 1.0, slug);
+        let effective = score["effective_reviews"].as_f64().unwrap();
+        assert!((-1e-9..0.1).contains(&(peer.effective - effective)), "{slug}: {effective} of {}", peer.effective);
+        assert!(score["low"].as_u64() <= score["value"].as_u64() && score["value"].as_u64() <= score["high"].as_u64());
         let components = score["components"].as_array().unwrap();
         if is_published {
             published += 1;
@@ -190,56 +274,40 @@ fn scores_follow_the_documented_formulas() {
             assert_eq!((&score["status"], components.len()), (&json!("insufficient_reviews"), 0), "{slug}");
         }
     }
-    assert!(published > 100, "{published} firms have a score");
+    assert!(published > 150, "{published} firms have a score");
 }
 
 #[test]
 fn the_score_by_year_is_that_of_the_years_own_reviews() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
-    let reviews = rated();
-    let (means, ghosting) = priors(&reviews.iter().collect::<Vec<_>>());
+    let (reviews, _) = rated(&client);
+    let means = Means::new(&by_firm(&reviews));
     let (mut scored, mut unscored) = (0, 0);
     for slug in client.get("/api/v3/vcs?limit=60&sort=-review_count").slugs() {
-        let own: Vec<&Rated> = reviews.iter().filter(|review| review.firm == slug).collect();
-        let years: BTreeSet<i32> = own.iter().map(|review| review.created_on[..4].parse().unwrap()).collect();
-        let mut expected = Vec::new();
-        for year in years.first().copied().unwrap_or(1)..=years.last().copied().unwrap_or(0) {
-            let is_of_year = |review: &&&Rated| review.created_on.starts_with(&year.to_string());
-            let of_year: Vec<&Rated> = own.iter().filter(is_of_year).copied().collect();
-            let mut points = 0.0;
-            for ((dimension, max), mean) in [30.0, 15.0, 15.0, 15.0].into_iter().enumerate().zip(means) {
-                let values: Vec<f64> = of_year.iter().filter_map(|review| review.ratings[dimension]).collect();
-                let rated = (5.0 * mean + values.iter().sum::<f64>()) / (5.0 + values.len() as f64);
-                points += max * (rated - 1.0) / 4.0;
-            }
-            let (ghosted, stated) = ghosted(&of_year);
-            points += 25.0 * (1.0 - (ghosted + 6.0 * ghosting) / (stated + 6.0));
-            let score = (of_year.len() >= 3).then(|| (points + 0.5).floor() as u64);
-            if score.is_some() {
-                scored += 1
-            } else {
-                unscored += 1
-            }
-            let rate = (stated >= 3.0).then(|| (1_000.0 * ghosted / stated + 0.5).floor() / 10.0);
-            expected.push((year, of_year.len(), score, rate));
-        }
         let reply = client.get(&format!("/api/v3/vcs/{slug}?include=score_by_year&fields=slug")).json();
         let list = &reply["included"]["score_by_year"];
-        let found: Vec<_> = list["data"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|year| {
-                let (low, high) = (year["low"].as_u64(), year["high"].as_u64());
-                let score = year["health_score"].as_u64();
-                assert!(low <= score && score <= high && low.is_some() == score.is_some(), "{year}");
-                let number = year["year"].as_i64().unwrap() as i32;
-                (number, year["review_count"].as_u64().unwrap() as usize, score, year["ghosting_rate"].as_f64())
-            })
-            .collect();
-        assert_eq!(found, expected, "{slug}");
-        assert_eq!(list["total"], expected.len());
+        let mut next = None;
+        for found in list["data"].as_array().unwrap() {
+            let year = found["year"].as_i64().unwrap() as i32;
+            assert!(next.is_none_or(|next| next == year), "{slug}: {list}");
+            next = Some(year + 1);
+            let of_year = reviews.iter().filter(|review| review.firm == slug && review.year == year);
+            let of_year: Vec<(f64, &Rated)> = of_year.map(|review| (review.own_weight, review)).collect();
+            let peer = means.peer(0, &of_year);
+            let what = format!("{slug} in {year}");
+            let is_published = peer.effective >= 3.0;
+            let bound = |points: f64| is_published.then(|| points.clamp(0.0, 100.0));
+            assert_rounded(&found["health_score"], bound(peer.total()), 1.0, &what);
+            assert_rounded(&found["low"], bound(peer.own - 1.7 * peer.se), 1.0, &what);
+            assert_rounded(&found["high"], bound(peer.own + 1.7 * peer.se), 1.0, &what);
+            assert_rounded(&found["ghosting_rate"], peer.ghosting_rate, 0.1, &what);
+            assert_rounded(&found["effective_reviews"], Some(peer.effective - 0.05), 0.1 + 1e-6, &what);
+            let approved = client.get(&format!("/api/v3/vcs/{slug}/reviews?since={year}&until={year}&limit=1")).json();
+            assert_eq!(found["review_count"], approved["pagination"]["total"], "{what}");
+            if is_published { scored += 1 } else { unscored += 1 }
+        }
+        assert_eq!(list["total"], list["data"].as_array().unwrap().len());
     }
     assert!(scored > 20 && unscored > 20, "{scored} {unscored}");
 }

@@ -569,6 +569,49 @@ fn a_quoted_cell_that_swallows_reviews_is_found_where_it_opens() {
 }
 
 #[test]
+fn a_strict_check_takes_reviews_that_look_arranged_for_errors_until_they_are_cleared() {
+    let index = Index::new();
+    let reviews = |cleared: &str| -> String {
+        let burst = (1..=5).map(|n| format!("b-{n},zoe-angels,{n},,,,,,approved,2026-03-0{n},{cleared}\n"));
+        let contradictory = format!("c-1,zoe-angels,5,5,,,true,,approved,2024-03-01,{cleared}\n");
+        let header = "id,firm,rating,responsiveness,fairness,value_add,ghosted,body,status,created_on,cleared\n";
+        let pending = "p-1,zoe-angels,5,5,,,true,,pending,2024-04-01,\n";
+        format!(
+            "{header}p-0,zoe-angels,3,,,,,\"two\nlines\",approved,2023-01-01,\n{pending}{contradictory}{}",
+            burst.collect::<String>()
+        )
+    };
+    let dataset = extended("reviews.csv", "");
+    let words = ["check", "--dataset", dataset.path().to_str().unwrap()];
+    let write = |cleared: &str| fs::write(dataset.path().join("reviews.csv"), reviews(cleared)).unwrap();
+    write("");
+    index.run(&words).code(0);
+    let strict = [&words[..], &["--reviews", "strict"]].concat();
+    let report = index.run(&strict).code(1).out();
+    let remedy = "look at it, then write `true` if it may count, or reject it in `status`";
+    assert!(
+        report.contains(&format!(
+            "error: reviews.csv:5: cleared: the review contradicts itself: ghosted, and responsiveness is 5; {remedy}\n"
+        )),
+        "{report}"
+    );
+    for line in 6..=10 {
+        let problem = format!(
+            "error: reviews.csv:{line}: cleared: the review does not count: more reviews at a time than usual; {remedy}\n"
+        );
+        assert!(report.contains(&problem), "{problem}\n{report}");
+    }
+    assert!(report.contains("rejected, 6 errors"), "{report}");
+    let json: Value = serde_json::from_str(&index.run(&[&strict[..], &["--json"]].concat()).code(1).out()).unwrap();
+    assert_eq!(
+        (&json["code"], &json["error_count"], &json["errors"][0]["line"]),
+        (&"dataset_refused".into(), &6.into(), &5.into())
+    );
+    write("true");
+    index.run(&strict).code(0);
+}
+
+#[test]
 fn lines_are_those_of_the_file_however_they_end() {
     let index = Index::new();
     for line_end in ["\n", "\r\n"] {

@@ -37,8 +37,8 @@ fn the_page_of_the_score_has_the_numbers_of_the_method() {
     let mut texts: Vec<String> =
         maxima.map(|(name, max)| format!("<tr><td><code>{name}</code></td><td>{max}</td>")).collect();
     texts.push(format!("<code>{METHOD}</code>"));
-    texts.push(format!("at least {PUBLISHED_FROM} approved reviews"));
-    texts.push(format!("at least {RANKED_FROM} approved reviews"));
+    texts.push(format!("published if <i>N</i> is at least {PUBLISHED_FROM}"));
+    texts.push(format!("ranked if <i>N</i> is at least {RANKED_FROM}"));
     assert_says(&server.anonymous(), "/docs/score", &texts);
 }
 

@@ -9,4 +9,5 @@ pub mod json_schema;
 pub mod naive;
 pub mod postgres_server;
 pub mod program;
+pub mod review_world;
 pub mod two_firms;

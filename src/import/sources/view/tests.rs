@@ -344,18 +344,24 @@ fn reviews_next_to_the_sources_name_firms_by_slug_key_or_name() {
         ("review:r9", "created_on", "2026-01-10"),
     ];
     import(folder.path(), "list", 50, "2026-11-20", &lines);
-    let reviews = "id,firm,rating,status,created_on\nr1,alder-capital,4,approved,2026-01-10\nr2,ALDER Capital,3,approved,2026-02\n\
-                   r3,k2,2,approved,2026-02\nr4,Birch,1,approved,2026-02\nr5,Cedar,1,approved,2026-02\n";
+    let reviews = "id,firm,rating,status,created_on,role,contact_month,proof,author,author_since,reply,replied_on,disputed_on,\
+                   cleared\n\
+                   r1,alder-capital,4,approved,2026-01-10,founder,2025-12,email,0011223344556677,2025-11,Thanks,2026-01-11,\
+                   2026-02-01,true\n\
+                   r2,ALDER Capital,3,approved,2026-02,,,,,,,,,\n\
+                   r3,k2,2,approved,2026-02,,,,,,,,,\nr4,Birch,1,approved,2026-02,,,,,,,,,\n\
+                   r5,Cedar,1,approved,2026-02,,,,,,,,,\n";
     fs::write(folder.path().join("reviews.csv"), reviews).unwrap();
     let (summary, files) = view_without(folder.path(), &Clusters::default(), "");
     let written: Vec<&str> = lines_of(&files).into_iter().map(|line| line.trim_end_matches(',')).collect();
     assert_eq!(
         written,
         [
-            "r1,alder-capital,,4,,,,,,,approved,2026-01-10",
-            "r2,alder-capital,,3,,,,,,,approved,2026-02",
-            "r3,birch,,2,,,,,,,approved,2026-02",
-            "r9,alder-capital,,5,,,,,,,approved,2026-01-10",
+            "r1,alder-capital,,4,,,,,,,approved,2026-01-10,founder,2025-12,email,0011223344556677,2025-11,Thanks,2026-01-11,\
+             2026-02-01,true",
+            "r2,alder-capital,,3,,,,,,,approved,2026-02,,,,,,,,,",
+            "r3,birch,,2,,,,,,,approved,2026-02,,,,,,,,,",
+            "r9,alder-capital,,5,,,,,,,approved,2026-01-10,,,,,,,,,",
         ]
     );
     let left_out = [
