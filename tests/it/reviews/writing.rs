@@ -69,7 +69,7 @@ fn a_founder_drafts_previews_submits_changes_withdraws_and_deletes_a_review() {
     }
     assert!(!preview.text.contains("ada@example.com"), "{}", preview.text);
     assert_eq!(text_of(page.first("textarea#body")), BODY);
-    assert_eq!(page.first("button[form=write]").attr("value"), Some("submit"));
+    assert_eq!(page.first("section[aria-labelledby=preview] button[name=action]").attr("value"), Some("submit"));
     let stored = || server.state.auth.store().reviews_of(id).unwrap().swap_remove(0);
     assert_eq!((stored().state, stored().answers.body.as_str()), (ReviewState::Draft, ""));
 
