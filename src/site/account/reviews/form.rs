@@ -391,9 +391,6 @@ pub(crate) fn public_form(
         weight: None,
         reply: None,
         replied_on: None,
-        counted: None,
-        held_as: None,
-        weight: None,
         first_seen: None,
         changed_in: None,
     }
