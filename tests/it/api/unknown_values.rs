@@ -278,7 +278,7 @@ fn years_that_the_data_hardly_covers_are_not_zero() {
     let page = client.get("/vcs/alder").text;
     // Rounds of 2017 are covered, but not their investors; the firm's round of 2019 is known.
     assert!(page.contains("Not covered by the data: 2015 to 2019."), "{page}");
-    let cells = parse(&page).texts("td.right").into_iter();
+    let cells = parse(&page).texts(".numbers td").into_iter();
     assert_eq!(cells.filter(|cell| cell == "not covered").count(), 3);
 
     let uncovered = |path: &str| -> Vec<String> {
