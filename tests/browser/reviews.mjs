@@ -40,12 +40,12 @@ async function flow(name, options) {
   expect(await author.locator(".error").count() >= 5, "an empty review has no faults");
   await check(author, "faults");
   await author.getByLabel("Your role in your company").selectOption("founder");
-  await author.getByLabel("Its stage then").selectOption("seed");
+  await author.getByLabel("Stage of your company then").selectOption("seed");
   await author.getByLabel("Month of your last contact").fill("2026-03");
   await author.getByLabel("Yes", { exact: true }).check();
   await author.locator("input[name=rating][value='2']").check();
   await author.locator("input[name=fairness][value='4']").check();
-  await author.getByLabel("In a few words").fill(`No answer, says ${name}`);
+  await author.getByLabel("Headline").fill(`No answer, says ${name}`);
   await author.getByLabel("What happened?").fill(BODY);
   await author.getByRole("button", { name: "Preview" }).click();
   await check(author, "preview");
