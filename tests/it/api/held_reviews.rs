@@ -5,7 +5,7 @@ use std::fs;
 use auth::quota::Tier;
 use serde_json::{Value, json};
 
-use crate::support::harness::{Server, catalog_of};
+use crate::support::harness::{Server, catalog_of, rounds};
 use crate::support::review_world::{
     Attack, COUNTS, Chance, Coverage, Firms, QUALITIES, Reviewers, World, count_covered, held, place,
 };
@@ -190,7 +190,7 @@ fn attacks_are_held_or_move_a_rank_by_three_places_at_most() {
 #[test]
 fn intervals_have_the_true_score_nine_times_of_ten_whatever_the_quality_and_the_number_of_reviews() {
     let mut chance = Chance(7);
-    for reviewers in Reviewers::ALL {
+    for reviewers in Reviewers::ALL.into_iter().take(rounds(Reviewers::ALL.len(), 1)) {
         let mut coverage = Coverage::default();
         for kind in [Firms::MostlyAlike, Firms::OfAllKinds] {
             count_covered(&mut coverage, &World::new(&mut chance, 1_500, kind, reviewers, 4..80));
