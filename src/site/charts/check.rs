@@ -124,7 +124,7 @@ impl Chart {
 
     /// Number of values that the table says are not covered.
     pub(super) fn uncovered(&self) -> usize {
-        self.marks("td", "right").iter().filter(|cell| cell.text == "not covered").count()
+        self.all("td").iter().filter(|cell| cell.text == "not covered").count()
     }
 
     /// The texts of the labels shown at this chart width.
