@@ -1,4 +1,4 @@
-//! What accounts do for a firm that they speak for: claims of its profile and corrections of its record. Times are Unix seconds.
+//! Claims of a firm's profile and corrections of its record, by accounts that speak for it. Times are Unix seconds.
 
 use crate::account::{AccountId, Email};
 use data::vocabulary::{Vocabulary, vocabulary};

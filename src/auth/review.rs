@@ -91,7 +91,7 @@ vocabulary! {
     }
 }
 
-/// What the author states. Only a draft may lack the rating.
+/// The statements of the author. Only a draft may lack the rating.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewAnswers {
     pub role: Option<ReviewerRole>,

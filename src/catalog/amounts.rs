@@ -121,6 +121,15 @@ impl Amounts {
     }
 }
 
+/// The field with the amounts of a table's records.
+pub(crate) fn amount_field(table: Table) -> Option<&'static str> {
+    match table {
+        Table::Rounds => Some("amount_usd"),
+        Table::Startups => Some("total_raised_usd"),
+        _ => None,
+    }
+}
+
 impl Catalog {
     /// Summarizes the amounts of the rounds that match all filters; cached for the life of the release.
     pub fn amounts(&self, filters: &[Filter]) -> Amounts {
@@ -132,12 +141,7 @@ impl Catalog {
     }
 
     pub(crate) fn amount_counter(&self, table: Table) -> Option<AmountCounter<'_>> {
-        let key = match table {
-            Table::Rounds => "amount_usd",
-            Table::Startups => "total_raised_usd",
-            _ => return None,
-        };
-        let key = table.sort_key(key);
+        let key = table.sort_key(amount_field(table)?);
         Some(AmountCounter::new(self.snapshot().values(table, key), self.snapshot().ranks(table, key)))
     }
 }

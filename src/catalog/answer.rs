@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::amounts::amount_field;
 use crate::changes::RecordJson;
 use crate::json::computed::{self, CoInvestorFields, MatchFields, RankFields};
 use crate::json::{Fields, record};
@@ -165,7 +166,7 @@ impl Catalog {
         let group_by = parts.groups.map_or(&[][..], |(_, options)| &options.group_by);
         notes.extend(self.group_coverage(query, group_by));
         notes.extend(self.related_sectors_note(query, total));
-        if parts.amounts || ["amount_usd", "total_raised_usd"].into_iter().any(|key| query.reads(key)) {
+        if parts.amounts || amount_field(query.table).is_some_and(|field| query.reads(field)) {
             notes.extend(self.suspect_amounts(query));
         }
         did_you_mean.extend(parts.meaning_of.iter().flat_map(|reading| &reading.similar));

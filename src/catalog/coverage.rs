@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::aggregate::GroupBy;
+use crate::amounts::amount_field;
 use crate::{Catalog, Filter, ListPosition, ParameterError, Property, Query, RowFilter};
 use data::coverage::{Markets, RoundCoverage, RoundField, market_names};
 use data::field::{JsonType, model};
@@ -240,11 +241,7 @@ impl Catalog {
     /// A note on the rounds that match the filters of a query, or are of startups that do, apart from filters on amounts, and
     /// whose amounts are suspect: sums, bounds and orders leave these out.
     pub fn suspect_amounts(&self, query: &Query) -> Option<ParameterError> {
-        let (table, field) = match query.table {
-            Table::Rounds => (Table::Rounds, "amount_usd"),
-            Table::Startups => (Table::Startups, "total_raised_usd"),
-            _ => return None,
-        };
+        let (table, field) = (query.table, amount_field(query.table)?);
         let (snapshot, amount) = (self.snapshot(), Property::Key(table.sort_key(field)));
         let suspect = match self.cached.suspect_rounds.get() {
             Some(known) => known,

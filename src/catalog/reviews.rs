@@ -26,8 +26,7 @@ impl Catalog {
     /// Scores of a firm by year, without gaps, from its first approved review to its latest.
     pub fn score_by_year(&self, firm: u32) -> Vec<YearScore> {
         let snapshot = self.snapshot();
-        let reviews = snapshot.facet_rows(Table::Reviews, Facet::Firm, firm).iter();
-        let reviews = reviews.filter(|row| snapshot.is_published(Table::Reviews, *row)).map(|row| -> RatedReview {
+        let reviews = snapshot.reviews_of(firm).map(|row| -> RatedReview {
             let text = [snapshot.record(Table::Reviews, row).whole(), b"}"].concat();
             serde_json::from_slice(&text).expect("a stored review has ratings and a date")
         });

@@ -1,6 +1,5 @@
 //! The approved reviews of accounts in the form of `reviews.csv`.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -22,7 +21,6 @@ pub(crate) fn write(folder: &Path, reviews: &[PublicReview]) -> io::Result<Vec<S
         }
     }
     table.finish()?;
-    File::open(folder.join(DatasetReview::FILE))?.sync_all()?;
     Ok(withdrawn)
 }
 

@@ -125,6 +125,8 @@ mod tests {
         let changed = TEXT.replace("three days", "a week").to_uppercase();
         assert_eq!(similarity(TEXT, TEXT), 1.0);
         assert!(similarity(TEXT, &changed) >= MIN_SIMILARITY, "{}", similarity(TEXT, &changed));
+        let more_changed = changed.replace("CHURN", "BURN");
+        assert!(similarity(TEXT, &more_changed) > 0.6, "{}", similarity(TEXT, &more_changed));
         let other = "We waited for eight weeks, then a junior associate told us on the phone that the partners had decided against \
                      us. They had read the deck, at least.";
         assert!(similarity(TEXT, other) < 0.2, "{}", similarity(TEXT, other));

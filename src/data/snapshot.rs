@@ -315,6 +315,12 @@ impl Snapshot {
         self.by_slug(table).iter().copied().filter(move |row| self.is_published(table, *row))
     }
 
+    /// The approved reviews of a firm.
+    pub fn reviews_of(&self, firm: u32) -> impl Iterator<Item = u32> {
+        let reviews = self.facet_rows(Table::Reviews, Facet::Firm, firm);
+        reviews.iter().filter(move |row| self.is_published(Table::Reviews, *row))
+    }
+
     /// As [`Snapshot::read_record`]. Panics if it cannot be read: the request fails instead of returning wrong data.
     pub fn record(&self, table: Table, row: u32) -> RecordText<'_> {
         self.read_record(table, row).unwrap_or_else(|error| panic!("{error}"))

@@ -1,4 +1,6 @@
-//! What those who speak for a firm may do: who they are, and the corrections of its record that they propose.
+//! Accounts that speak for a firm, and the corrections of its record that they propose.
+
+use std::collections::HashMap;
 
 use auth::account::Account;
 use auth::firm::{Correction, FirmClaim};
@@ -92,10 +94,11 @@ const DERIVED: [&str; 2] = ["health_score", "portfolio_count"];
 pub fn corrections_csv(catalog: &Catalog, accepted: &[Correction]) -> String {
     let columns = CORRECTABLE.map(|(name, _)| name);
     let mut firms: Vec<(u32, [String; CORRECTABLE.len()])> = Vec::new();
+    let mut places: HashMap<u32, usize> = HashMap::new();
     for correction in accepted {
         let Some(row) = catalog.find(Table::Firms, &correction.firm) else { continue };
         let Some(column) = columns.iter().position(|column| *column == correction.field) else { continue };
-        let index = firms.iter().position(|(known, _)| *known == row).unwrap_or_else(|| {
+        let index = *places.entry(row).or_insert_with(|| {
             let mut values: [String; CORRECTABLE.len()] = Default::default();
             values[0] = catalog.text_field((Table::Firms, row), CORRECTABLE[0].0).unwrap_or_default();
             firms.push((row, values));

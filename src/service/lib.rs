@@ -11,7 +11,6 @@ pub mod operator;
 pub mod reviews;
 pub mod security_txt;
 pub mod state;
-pub mod text_overlap;
 pub mod version_end;
 pub mod well_known;
 

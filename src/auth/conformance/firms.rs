@@ -88,7 +88,7 @@ pub(crate) fn corrections_are_decided_once(open: OpenStore<'_>) {
     }
     let refused = store.propose_correction(zoe, &correction("alder", "x"), NOON);
     assert!(matches!(refused, Err(StoreError::TooManyProposed)), "{refused:?}");
-    // What was accepted outlives the account, what was rejected goes after 90 days.
+    // Accepted corrections outlive the account; rejected ones go after 90 days.
     store.delete_account(zoe, None, NOON + DAY).unwrap();
     assert_eq!(store.corrections(CorrectionState::Accepted, 0, 9).unwrap().1[0].account, None);
     store.purge(Date::from_days(Date::from_unix(NOON).days() + 91)).unwrap();

@@ -247,7 +247,7 @@ pub(crate) fn reports_and_objections(open: OpenStore<'_>) {
     assert!(matches!(decide(&*store, olga, &kept, ReviewAction::Reject), Err(StoreError::ReviewChanged)));
     let back = decide(&*store, olga, &hidden, ReviewAction::Approve).unwrap();
     assert_eq!((back.state, back.published_at), (ReviewState::Approved, approved.published_at));
-    // What an operator has let stand is hidden by an operator only.
+    // Only an operator hides a review that an operator has let stand.
     assert!(!store.report_review("r-1", &report(ReportKind::Objection, true), NOON + 120).unwrap());
     assert_eq!(store.review_of(zoe, kept.id).unwrap().state, ReviewState::Approved);
     let hidden = decide(&*store, olga, &back, ReviewAction::Hide).unwrap();
@@ -298,7 +298,7 @@ pub(crate) fn what_is_public_is_complete(open: OpenStore<'_>) {
     assert_eq!(store.reply_to_review("r-1", None, NOON + 72).unwrap().replied_at, None);
     let first = store.reply_to_review("r-1", Some("Better."), NOON + 73).unwrap();
 
-    // What is no longer public stays in the list without its content.
+    // Reviews that are no longer public stay in the list without their content.
     decide(&*store, olga, &first, ReviewAction::Hide).unwrap();
     store.withdraw_review(zoe, second.id, NOON + 99).unwrap();
     store.delete_account(bob, None, NOON + 100).unwrap();

@@ -73,10 +73,9 @@ impl BuildArgs {
         let target = remote.map(|remote| Target::sync(remote, announcement, &releases, seconds));
         let target = target.transpose()?;
         let view = self.sources.view(&releases, style)?;
-        let reviews_file = reviews.map(|reviews| (reviews, reviews.file()));
         let mut input = self.dataset.input(today);
         input.folder = view.as_ref().map_or(input.folder, |view| view.dataset.path());
-        input.reviews = reviews_file.as_ref().map(|(reviews, file)| reviews.input(file));
+        input.reviews = reviews.map(ExportedReviews::input);
         input.meta.is_next = reviews.is_some();
         let built = run(input, &releases, policy, target.as_ref(), &self.waiting, now, style)?;
         view.map_or(Ok(()), |view| view.keep_identities(today))?;

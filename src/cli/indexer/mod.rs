@@ -210,7 +210,7 @@ enum IndexerCommand {
         /// Write dates of rounds as the year or month where nearly all have one day, which nobody knew
         #[arg(long)]
         write_dates: bool,
-        /// Whether reviews that do not count, or count less, until a person has looked at them are errors
+        /// `strict`: reviews that do not count, or count less, until a person has looked at them are errors
         #[arg(long, value_name = "HOW", default_value = "lenient")]
         reviews: check::ReviewCheck,
     },

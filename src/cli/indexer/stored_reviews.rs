@@ -66,13 +66,15 @@ impl ReviewArgs {
     }
 }
 
-/// The reviews of a store at one time, in a temporary folder.
+/// The reviews of a store at one time.
 pub(super) struct ExportedReviews {
-    folder: TempDir,
+    file: PathBuf,
     /// Ids of reviews that were public and no longer are.
     pub(super) withdrawn: Vec<String>,
     /// The last change that is certainly included.
     change: i64,
+    /// Has the file until this is dropped.
+    _folder: TempDir,
 }
 
 impl ExportedReviews {
@@ -81,23 +83,13 @@ impl ExportedReviews {
         let io = |error| SourceError::io(&std::env::temp_dir(), error);
         let folder = tempfile::tempdir().map_err(io)?;
         let withdrawn = reviews::write(folder.path(), &public.reviews).map_err(io)?;
-        Ok(Self { folder, withdrawn, change: public.change })
+        let file = folder.path().join(DatasetReview::FILE);
+        Ok(Self { file, withdrawn, change: public.change, _folder: folder })
     }
 
-    pub(super) fn file(&self) -> PathBuf {
-        self.folder.path().join(DatasetReview::FILE)
+    pub(super) fn input(&self) -> FurtherReviews<'_> {
+        FurtherReviews { file: &self.file, name: "reviews of accounts", withdrawn: &self.withdrawn }
     }
-
-    pub(super) fn input<'r>(&'r self, file: &'r PathBuf) -> FurtherReviews<'r> {
-        FurtherReviews { file, name: "reviews of accounts", withdrawn: &self.withdrawn }
-    }
-}
-
-/// What a follower has published.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Followed {
-    change: i64,
-    current: Option<SnapshotVersion>,
 }
 
 /// Publishes the reviews of the store whenever they have changed, until the process ends.
@@ -105,15 +97,11 @@ struct Followed {
 /// Several may run at a time: of one index only one builds, and in an object store only one replaces a release by the next; the
 /// others then find that what they build is published. A process that is killed has published the whole or nothing.
 pub(super) fn follow(build: &BuildArgs, store: &dyn Store, style: &Style) -> CommandResult {
-    let releases = build.index.releases();
-    let remote = build.index.remote(None)?;
-    let interval = if remote.is_some() { LONG_INTERVAL } else { INTERVAL };
-    let mut followed = None;
-    // An operator who has activated an earlier release decides when to go on.
-    let mut latest = releases.versions()?.into_iter().next().filter(|_| remote.is_none());
+    let mut follower = Follower::new(build, store)?;
+    let interval = if follower.remote.is_some() { LONG_INTERVAL } else { INTERVAL };
     let mut failures = 0_u32;
     loop {
-        let result = publish_changes(build, store, &releases, remote.as_ref(), &mut followed, &mut latest, style);
+        let result = follower.publish_changes(style);
         failures = if result.is_ok() { 0 } else { failures + 1 };
         let pause = match result {
             Ok(false) => interval,
@@ -127,36 +115,47 @@ pub(super) fn follow(build: &BuildArgs, store: &dyn Store, style: &Style) -> Com
     }
 }
 
-/// Builds a release if the reviews or the current release have changed.
-fn publish_changes(
-    build: &BuildArgs,
-    store: &dyn Store,
-    releases: &ReleaseStore,
-    remote: Option<&RemoteStore>,
-    followed: &mut Option<Followed>,
-    latest: &mut Option<SnapshotVersion>,
-    style: &Style,
-) -> Result<bool, CommandError> {
-    let current = match remote {
-        Some(remote) => remote.sync(releases, false)?.pointer.map(|pointer| pointer.release),
-        None => releases.current()?,
-    };
-    if *followed == Some(Followed { change: store.review_change()?, current }) {
-        return Ok(false);
+struct Follower<'f> {
+    build: &'f BuildArgs,
+    store: &'f dyn Store,
+    releases: ReleaseStore,
+    remote: Option<RemoteStore>,
+    /// The change that was published, and the release that was current then.
+    published: Option<(i64, Option<SnapshotVersion>)>,
+    /// The latest release that was current. An operator who has activated an earlier one decides when to go on.
+    latest: Option<SnapshotVersion>,
+}
+
+impl<'f> Follower<'f> {
+    fn new(build: &'f BuildArgs, store: &'f dyn Store) -> Result<Self, CommandError> {
+        let (releases, remote) = (build.index.releases(), build.index.remote(None)?);
+        let latest = releases.versions()?.into_iter().next().filter(|_| remote.is_none());
+        Ok(Self { build, store, releases, remote, published: None, latest })
     }
-    if let Some((current, latest)) = current.zip(*latest).filter(|(current, latest)| current < latest) {
-        return Err(CommandError::RolledBack { current, latest });
-    }
-    let exported = ExportedReviews::read(store)?;
-    build.build(Some(&exported), OffsetDateTime::now_utc(), style)?;
-    if let Some(keep) = build.reviews.keep {
-        match remote {
-            Some(remote) => drop(remote.prune(keep, PRUNE_GRACE, clock::now())?),
-            None => drop(releases.prune(keep)?),
+
+    /// Builds a release if the reviews or the current release have changed.
+    fn publish_changes(&mut self, style: &Style) -> Result<bool, CommandError> {
+        let current = match &self.remote {
+            Some(remote) => remote.sync(&self.releases, false)?.pointer.map(|pointer| pointer.release),
+            None => self.releases.current()?,
+        };
+        if self.published == Some((self.store.review_change()?, current)) {
+            return Ok(false);
         }
+        if let Some((current, latest)) = current.zip(self.latest).filter(|(current, latest)| current < latest) {
+            return Err(CommandError::RolledBack { current, latest });
+        }
+        let exported = ExportedReviews::read(self.store)?;
+        self.build.build(Some(&exported), OffsetDateTime::now_utc(), style)?;
+        if let Some(keep) = self.build.reviews.keep {
+            match &self.remote {
+                Some(remote) => drop(remote.prune(keep, PRUNE_GRACE, clock::now())?),
+                None => drop(self.releases.prune(keep)?),
+            }
+        }
+        let current = self.releases.current()?;
+        self.latest = current.max(self.latest);
+        self.published = Some((exported.change, current));
+        Ok(true)
     }
-    let current = releases.current()?;
-    *latest = current.max(*latest);
-    *followed = Some(Followed { change: exported.change, current });
-    Ok(true)
 }

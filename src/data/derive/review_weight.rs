@@ -151,9 +151,7 @@ fn weigh(reviews: &[DatedReview<'_>], last_day: i32, weights: &mut [ReviewWeight
 
 /// The rating that a review gives for everything; `None` if its ratings differ or are few.
 fn equal_rating(review: &DatasetReview) -> Option<u8> {
-    let content = review.published()?;
-    let ratings = [Some(content.rating), content.responsiveness, content.fairness, content.value_add];
-    let known: Vec<u8> = ratings.into_iter().flatten().collect();
+    let known: Vec<u8> = review.published()?.ratings().into_iter().flatten().collect();
     (known.len() >= MIN_EQUAL_RATINGS && known.iter().all(|rating| *rating == known[0])).then_some(known[0])
 }
 

@@ -186,8 +186,7 @@ pub(crate) fn assess(dataset: &Dataset, weights: &[ReviewWeight]) -> (Vec<FirmSc
         }
         let age = (dataset.meta.released_on.days() - review.published_on().first_day().days()).max(0);
         let weight = weight * 0.5_f64.powf(f64::from(age) / HALF_LIFE_DAYS);
-        let ratings = [Some(content.rating), content.responsiveness, content.fairness, content.value_add];
-        let review = WeighedReview::new(ratings, content.ghosted, weight);
+        let review = WeighedReview::new(content.ratings(), content.ghosted, weight);
         firm.reviews.push(review);
         all.push(review);
     }

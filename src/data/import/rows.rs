@@ -304,6 +304,13 @@ pub(crate) struct ReviewContent {
     pub replied_on: Option<PartialDate>,
 }
 
+impl ReviewContent {
+    /// In the order of the dimensions of the score.
+    pub(crate) fn ratings(&self) -> [Option<u8>; 4] {
+        [Some(self.rating), self.responsiveness, self.fairness, self.value_add]
+    }
+}
+
 impl TableRow for DatasetReview {
     const NOUN: &'static str = Table::Reviews.noun();
     const FILE: &'static str = "reviews.csv";

@@ -15,7 +15,7 @@ use crate::alerts::{Alerts, Channel};
 use auth::account::Email;
 use auth::firm::DueNotice;
 use auth::link_mail;
-use auth::mail::{Mail, MailTransport};
+use auth::mail::{Mail, MailTransport, SmtpError};
 use auth::watch::{Delivery, DeliveryId, DeliveryResult, DueDeliveries, DueLink, Webhook, WebhookChange};
 use auth::{Store, StoreResult};
 use data::parallel::{AfterFailure, try_in_parallel};
@@ -104,11 +104,11 @@ impl AlertSender {
                     Ok(()) => None,
                     Err(error) => {
                         tracing::warn!("the notice of a review to account {} is not sent: {error}", notice.account.0);
-                        WAITS.get(notice.attempts as usize).filter(|_| !error.is_permanent)
+                        wait_after(error, notice.attempts)
                     }
                 };
                 sent += usize::from(outcome.is_ok());
-                store.settle_notice(notice.id, wait.map(|wait| now.saturating_add(*wait)))?;
+                store.settle_notice(notice.id, wait.map(|wait| now.saturating_add(wait)))?;
             }
         }
         Ok(sent)
@@ -171,8 +171,8 @@ impl AlertSender {
             return Ok(result("nobody needs it", None));
         };
         let Err(error) = transport.send(&mail) else { return Ok(result(SENT, None)) };
-        let wait = WAITS.get(link.attempts as usize).filter(|_| !error.is_permanent);
-        let due_at = wait.map(|wait| now.saturating_add(*wait)).filter(|due_at| *due_at < link.expires_at);
+        let wait = wait_after(&error, link.attempts);
+        let due_at = wait.map(|wait| now.saturating_add(wait)).filter(|due_at| *due_at < link.expires_at);
         // Not an error of the service: visitors choose the address, also one that no server accepts.
         let yet = if due_at.is_some() { " yet" } else { "" };
         tracing::warn!("the e-mail to account {account} is not sent{yet}: {error}");
@@ -248,15 +248,20 @@ impl AlertSender {
             Ok(()) => ("e-mail: sent".to_owned(), None, 1),
             Err(error) => {
                 let attempts = deliveries.iter().map(|delivery| delivery.attempts).max().unwrap_or(0);
-                let wait = WAITS.get(attempts as usize).filter(|_| !error.is_permanent);
+                let wait = wait_after(&error, attempts);
                 tracing::warn!("the alerts of account {} are not sent: {error}", account.0);
                 (format!("e-mail: not sent, {error}"), wait, 0)
             }
         };
-        let due_at = wait.map(|wait| now.saturating_add(*wait));
+        let due_at = wait.map(|wait| now.saturating_add(wait));
         settle(store, deliveries, &outcome, due_at)?;
         Ok(delivered)
     }
+}
+
+/// Seconds until an e-mail is sent again; `None` if it never is.
+fn wait_after(error: &SmtpError, attempts: u32) -> Option<i64> {
+    WAITS.get(attempts as usize).copied().filter(|_| !error.is_permanent)
 }
 
 fn write_notice(notice: &DueNotice, service: &str, public_url: &str) -> Mail {

@@ -187,9 +187,7 @@ impl FirmNews {
         let is_new = |table: Table| move |row: &u32| catalog.first_seen(table, *row) == Some(release);
         let rounds = snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter();
         let rounds: Vec<u32> = rounds.filter(is_new(Table::Rounds)).collect();
-        let reviews = snapshot.facet_rows(Table::Reviews, Facet::Firm, firm).iter();
-        let reviews =
-            reviews.filter(|row| catalog.snapshot().is_published(Table::Reviews, *row)).filter(is_new(Table::Reviews));
+        let reviews = snapshot.reviews_of(firm).filter(is_new(Table::Reviews));
         let named = |round: &u32| {
             let startup = snapshot.round_startup(*round);
             let of = snapshot.slug(Table::Startups, startup);

@@ -21,9 +21,9 @@ use auth::review::{
     ReviewText, StoredReview,
 };
 use catalog::Catalog;
+use data::similarity::Shingles;
 use data::vocabulary::Vocabulary;
-use data::{Date, Facet, ReviewProof, Table};
-use service::text_overlap::WordRuns;
+use data::{Date, ReviewProof, Table};
 
 const QUEUE: &str = "/admin/reviews";
 /// Days in which many reviews of a firm are a burst.
@@ -34,7 +34,7 @@ const MAX_REASON: usize = 1_000;
 const MAX_TEXTS: u32 = 5_000;
 /// Reviews of the release that a text is compared with.
 const MAX_RELEASED: u32 = 20_000;
-/// Least percent of common runs of words that is shown, and how many texts.
+/// Least percent of common shingles that is shown, and how many texts.
 const MIN_PERCENT: u32 = 15;
 const MAX_ALIKE: usize = 3;
 /// Words of a text in a list.
@@ -166,7 +166,14 @@ async fn show(request: AccountRequest<'_>, error: &str) -> AccountResult {
     let proof = if is_sent { form("proof") } else { review.proof.name().to_owned() };
     let page = CasePage {
         layout: request.layout(&format!("Review of {firm}"), "A review to decide on."),
-        review: public_form(&review.answers, review.proof, &review.public_id, (&review.firm, &firm), submitted.into()),
+        review: public_form(
+            &catalog,
+            &review.answers,
+            review.proof,
+            &review.public_id,
+            (&review.firm, &firm),
+            submitted,
+        ),
         state: state_in_words(review.state),
         proof: format::proof_in_words(review.proof),
         author: author.map(author_in_words),
@@ -299,8 +306,11 @@ fn has_equal_ratings(review: &StoredReview) -> bool {
 /// The texts with most in common with that of a review, of the store and of the release; and the number of approved reviews of its
 /// firm in the release.
 fn compare(catalog: &Catalog, review: &StoredReview, texts: &[ReviewText]) -> (Vec<AlikeText>, u64) {
-    let own = WordRuns::new(&review.answers.body);
-    let percent = |body: &str| Some(own.common_percent(&WordRuns::new(body))).filter(|percent| *percent >= MIN_PERCENT);
+    let own = Shingles::new(&review.answers.body);
+    let percent = |body: &str| {
+        let percent = (own.similarity(&Shingles::new(body)) * 100.0).round() as u32;
+        (percent >= MIN_PERCENT).then_some(percent)
+    };
     let excerpt = |body: &str| body.chars().take(EXCERPT).collect::<String>();
     let others = texts.iter().filter(|text| text.review != review.id);
     let stored = others.filter_map(|text| {
@@ -332,7 +342,7 @@ fn compare(catalog: &Catalog, review: &StoredReview, texts: &[ReviewText]) -> (V
     alike.sort_by_key(|text| std::cmp::Reverse(text.percent));
     alike.truncate(MAX_ALIKE);
     let firm = catalog.find(Table::Firms, &review.firm);
-    let count = firm.map_or(0, |row| snapshot.facet_rows(Table::Reviews, Facet::Firm, row).count());
+    let count = firm.map_or(0, |row| snapshot.reviews_of(row).count() as u64);
     (alike, count)
 }
 

@@ -19,7 +19,7 @@ use auth::review::{REVIEW_DAYS, ReviewAnswers, ReviewState, StoredReview};
 use catalog::Catalog;
 use data::import::rows::DAYS_FROM;
 use data::vocabulary::Vocabulary;
-use data::{Date, Facet, PartialDate, ReviewProof, ReviewStatus, ReviewerRole, Stage, Table};
+use data::{Date, PartialDate, ReviewProof, ReviewStatus, ReviewerRole, Stage, Table};
 use service::reviews::{
     FIELDS, MAX_BODY, MAX_RESPONSE, MAX_TITLE, MIN_BODY, ReviewFault, WrittenReview, may_review, own_reviews, proof_of,
     read_answers, save,
@@ -281,7 +281,6 @@ fn show(
         (_, Some(visitor)) => proof_of(catalog, &visitor.account),
         _ => ReviewProof::None,
     };
-    let shows_day = shows_day(catalog, firm);
     let public_id = stored.as_ref().map_or("new", |review| &review.public_id);
     let title = if name.is_empty() { "Your review".to_owned() } else { format!("Review of {name}") };
     let status = match form.faults.is_empty() && error.is_empty() {
@@ -294,12 +293,12 @@ fn show(
         action,
         roles: form.options::<ReviewerRole>("role"),
         stages: form.options::<Stage>("stage"),
-        this_month: month_of(today).to_string(),
+        this_month: PartialDate::from(today).month().to_string(),
         shown: public.map(|(answers, day)| Review {
             reply: stored.as_ref().and_then(|review| review.reply.clone()),
-            ..public_form(answers, proof, public_id, (slug, &name), if shows_day { day.into() } else { month_of(day) })
+            ..public_form(catalog, answers, proof, public_id, (slug, &name), day)
         }),
-        shows_day,
+        shows_day: shows_day(catalog, firm),
         contact: request.page.state.operator.contact.clone(),
         is_previewed,
         state: stored.as_ref().map_or("", |review| state_in_words(review.state)),
@@ -347,28 +346,23 @@ fn facts(review: &StoredReview) -> Vec<(&'static str, String)> {
     times.chain([("Proof", format::proof_in_words(review.proof).to_owned())]).collect()
 }
 
-fn month_of(day: Date) -> PartialDate {
-    day.to_string()[..7].parse().expect("the first seven characters of a date are its month")
-}
-
 /// True if a further review of the firm has its day: its firm then has enough of them.
-pub(crate) fn shows_day(catalog: &Catalog, firm: Option<u32>) -> bool {
-    let snapshot = catalog.snapshot();
-    let is_public = |review: &u32| snapshot.is_published(Table::Reviews, *review);
-    firm.is_some_and(|firm| {
-        let reviews = snapshot.facet_rows(Table::Reviews, Facet::Firm, firm);
-        reviews.iter().filter(is_public).take(DAYS_FROM as usize).count() + 1 >= DAYS_FROM as usize
-    })
+fn shows_day(catalog: &Catalog, firm: Option<u32>) -> bool {
+    let count = firm.map_or(0, |firm| catalog.snapshot().reviews_of(firm).take(DAYS_FROM as usize).count());
+    count + 1 >= DAYS_FROM as usize
 }
 
-/// A review as readers will see it, without the author. It is not public yet, and has no link.
+/// A review of a day as readers will see it, without the author. It is not public yet, and has no link.
 pub(crate) fn public_form(
+    catalog: &Catalog,
     answers: &ReviewAnswers,
     proof: ReviewProof,
     id: &str,
     (slug, name): (&str, &str),
-    date: PartialDate,
+    day: Date,
 ) -> Review {
+    let day = PartialDate::from(day);
+    let shows_day = shows_day(catalog, catalog.find(Table::Firms, slug));
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     Review {
         id: id.to_owned(),
@@ -382,7 +376,7 @@ pub(crate) fn public_form(
         ghosted: answers.ghosted,
         title: text(&answers.title),
         body: text(&answers.body),
-        created_on: date,
+        created_on: if shows_day { day } else { day.month() },
         role: answers.role.map(|role| role.name().to_owned()),
         contact_month: answers.contact_month,
         proof: Some(proof.name().to_owned()),

@@ -123,6 +123,28 @@ fn firm_row(catalog: &Catalog, request: AccountRequest<'_>) -> Result<u32, PageE
     crate::find(catalog, Table::Firms, request.values[0])
 }
 
+/// The public review in the path, of the store; `None` if it came with the data of the release. A 404 for one of another firm, and
+/// for one that is not public.
+async fn public_review(
+    request: AccountRequest<'_>,
+    catalog: &Catalog,
+    firm: u32,
+) -> Result<Option<StoredReview>, AccountReply> {
+    let id = request.values[1].to_owned();
+    let found = request.auth.blocking(move |service| service.store().public_review(&id)).await?;
+    match found {
+        Some(review) if firm_of(catalog, &review) == Some(firm) => Ok(Some(review)),
+        _ if is_in_release(catalog, firm, request.values[1]) => Ok(None),
+        _ => Err(PageError::UnknownPage.into()),
+    }
+}
+
+/// True if the release has an approved review of the firm with this id.
+fn is_in_release(catalog: &Catalog, firm: u32, id: &str) -> bool {
+    let found = catalog.snapshot().find(Table::Reviews, id);
+    found.is_some_and(|row| catalog.snapshot().reviews_of(firm).any(|review| review == row))
+}
+
 impl ReviewView {
     fn new(catalog: &Catalog, review: &StoredReview) -> Self {
         let form = ReviewForm::of(review);

@@ -3,11 +3,10 @@
 use askama::Template;
 
 use crate::account::reviews::claim::valid_claim_of;
-use crate::account::reviews::firm_row;
-use crate::account::reviews::report::is_in_release;
+use crate::account::reviews::{firm_row, public_review};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
-use crate::error_page::{PageError, sentence};
+use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
 use auth::review::{ReviewState, StoredReview};
@@ -39,22 +38,15 @@ struct ReplyPage {
 /// here.
 async fn find(request: AccountRequest<'_>, catalog: &Catalog, firm: u32) -> Result<StoredReview, AccountReply> {
     request.signed_in_to_return().await?;
-    let public_id = request.values[1].to_owned();
-    let found = request.auth.blocking(move |service| service.store().public_review(&public_id)).await?;
-    match found {
-        Some(review) if catalog.find(Table::Firms, &review.firm) == Some(firm) => {
-            if valid_claim_of(request, catalog, firm).await?.is_some() {
-                return Ok(review);
-            }
-            let slug = catalog.snapshot().slug(Table::Firms, firm);
-            Err(AccountReply::Redirect(format!("/vcs/{slug}/claim").into(), Vec::new()))
-        }
-        _ if is_in_release(catalog, firm, request.values[1]) => {
-            let detail = "this review came with the data: write to the operator of the service";
-            Err(show(request, None, "", detail).unwrap_or_else(|reply| reply))
-        }
-        _ => Err(PageError::UnknownPage.into()),
+    let Some(review) = public_review(request, catalog, firm).await? else {
+        let detail = "this review came with the data: write to the operator of the service";
+        return Err(show(request, None, "", detail).unwrap_or_else(|reply| reply));
+    };
+    if valid_claim_of(request, catalog, firm).await?.is_some() {
+        return Ok(review);
     }
+    let slug = catalog.snapshot().slug(Table::Firms, firm);
+    Err(AccountReply::Redirect(format!("/vcs/{slug}/claim").into(), Vec::new()))
 }
 
 pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::account::reviews::firm_row;
+use crate::account::reviews::{firm_row, public_review};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::{PageError, sentence};
@@ -59,12 +59,9 @@ struct ReportFault {
 pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let catalog = request.page.state.releases.current();
     let firm = firm_row(&catalog, request)?;
-    let public_id = request.values[1].to_owned();
-    let found = request.auth.blocking(move |service| service.store().public_review(&public_id)).await?;
-    let outcome = match found {
+    let outcome = match public_review(request, &catalog, firm).await? {
         Some(_) => Outcome::NotSent,
-        None if is_in_release(&catalog, firm, request.values[1]) => Outcome::OfData,
-        None => return Err(PageError::UnknownPage.into()),
+        None => Outcome::OfData,
     };
     show(request, outcome, ReportFault::default()).await
 }
@@ -95,15 +92,12 @@ pub(super) async fn send(request: AccountRequest<'_>) -> AccountResult {
     };
     let kind = ReportKind::read(&request.form.text("kind")).unwrap_or(ReportKind::Report);
     let hides = kind == ReportKind::Objection && speaks_for(request, &catalog, firm).await?;
-    let id = request.values[1].to_owned();
-    let public_id = id.clone();
-    let found = request.auth.blocking(move |service| service.store().public_review(&public_id)).await?;
     // The path must name the firm that the review is about: an objection of another firm hides nothing.
-    if found.is_none_or(|review| catalog.find(Table::Firms, &review.firm) != Some(firm)) {
+    let Some(review) = public_review(request, &catalog, firm).await? else {
         return Err(PageError::UnknownPage.into());
-    }
+    };
     let report = NewReport { kind, reason, email, hides };
-    match request.auth.report_review(id, report, request.address, request.now).await {
+    match request.auth.report_review(review.public_id, report, request.address, request.now).await {
         Ok(true) => show(request, Outcome::Hidden, ReportFault::default()).await,
         Ok(false) => show(request, Outcome::Stored, ReportFault::default()).await,
         Err(AccountError::Review(StoreError::NoSuchReview)) => Err(PageError::UnknownPage.into()),
@@ -112,13 +106,6 @@ pub(super) async fn send(request: AccountRequest<'_>) -> AccountResult {
             show(request, Outcome::NotSent, fault("", &error)).await
         }
     }
-}
-
-/// True if the release has an approved review of the firm with this id.
-pub(super) fn is_in_release(catalog: &Catalog, firm: u32, id: &str) -> bool {
-    let snapshot = catalog.snapshot();
-    let row = snapshot.find(Table::Reviews, id).filter(|row| snapshot.is_published(Table::Reviews, *row));
-    row.is_some_and(|row| snapshot.row_values(Table::Reviews, data::Facet::Firm).of(row).contains(&firm))
 }
 
 async fn show(request: AccountRequest<'_>, outcome: Outcome, fault: ReportFault) -> AccountResult {
