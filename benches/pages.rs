@@ -1,5 +1,5 @@
-//! CPU time of the thread and bytes for each kind of page, and for the profiles of all firms. The ratio is relative to
-//! parsing the JSON records of 25 firms in the same run.
+//! CPU time of the thread and bytes for each kind of page, and for profiles of firms and startups that nobody opened before.
+//! The ratio is relative to parsing the JSON records of 25 firms in the same run.
 //!
 //! `cargo bench --bench pages -- [--index DIR]`; without an index the bundled snapshot is served.
 
@@ -17,6 +17,10 @@ use tokio::runtime::Builder;
 use transport::{Peer, RequestIds, RequestTrace};
 
 use clock::Moment;
+
+const RUNS: usize = 7;
+/// Profiles of each kind that are opened, spread over all.
+const MAX_PROFILES: usize = 1_000;
 
 fn micros(start: &Moment) -> f64 {
     start.elapsed().as_secs_f64() * 1e6
@@ -36,13 +40,13 @@ fn reference(catalog: &Catalog) -> f64 {
     (0..50).map(|_| read()).fold(f64::MAX, f64::min)
 }
 
-/// Microseconds and bytes of a page, the minimum of some runs: other load only adds.
-fn cost(state: &State, address: &str, headers: &HeaderMap) -> (f64, usize) {
+/// Microseconds and bytes of a page, the minimum of some runs: other load only adds. The first run fills the caches.
+fn cost(state: &State, address: &str, headers: &HeaderMap, runs: usize) -> (f64, usize) {
     let (path, query) = address.split_once('?').unwrap_or((address, ""));
     let mut best = f64::MAX;
     let mut bytes = 0;
     let runtime = Builder::new_current_thread().build().expect("a runtime");
-    for _ in 0..7 {
+    for _ in 0..runs {
         let start = Moment::now();
         let page = PageRoute::parse(path).expect("a page");
         let peer = Peer("127.0.0.1:1".parse().expect("an address"));
@@ -105,22 +109,29 @@ fn main() {
         "/leaderboard?metric=activity".to_owned(),
         "/data".to_owned(),
     ] {
-        let ((micros, _), (micros_packed, bytes)) = (cost(&state, &address, &plain), cost(&state, &address, &packed));
+        let (micros, _) = cost(&state, &address, &plain, RUNS);
+        let (micros_packed, bytes) = cost(&state, &address, &packed, RUNS);
         println!("{address:44} {micros:9.0} {:9.1} {micros_packed:9.0} {bytes:12}", micros / reference);
     }
 
-    let mut profiles: Vec<(f64, usize)> = (0..snapshot.rows(Table::Firms))
-        .map(|firm| cost(&state, &format!("/vcs/{}", snapshot.slug(Table::Firms, firm)), &plain))
-        .collect();
-    profiles.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let at = |share: f64| profiles[((profiles.len() - 1) as f64 * share) as usize].0;
-    let longest = profiles.iter().map(|(_, bytes)| bytes).max().expect("a profile");
-    println!(
-        "all {} profiles: p50 {:.0} µs, p99 {:.0} µs, max {:.0} µs; the longest {longest} bytes",
-        profiles.len(),
-        at(0.5),
-        at(0.99),
-        at(1.0)
-    );
+    for (table, path) in [(Table::Firms, "vcs"), (Table::Startups, "startups")] {
+        let rows = snapshot.rows(table);
+        let some = (0..rows).step_by((rows as usize / MAX_PROFILES).max(1));
+        let mut profiles: Vec<(f64, usize)> =
+            some.map(|row| cost(&state, &format!("/{path}/{}", snapshot.slug(table, row)), &plain, 1)).collect();
+        profiles.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let at = |share: f64| profiles[((profiles.len() - 1) as f64 * share) as usize].0;
+        let mean = profiles.iter().map(|(micros, _)| micros).sum::<f64>() / profiles.len() as f64;
+        let longest = profiles.iter().map(|(_, bytes)| bytes).max().expect("a profile");
+        println!(
+            "{} profiles of {rows} below /{path}, each for the first time: mean {mean:.0} µs ({:.1} × the reference), p50 {:.0} µs, \
+             p99 {:.0} µs, max {:.0} µs; the longest {longest} bytes",
+            profiles.len(),
+            mean / reference,
+            at(0.5),
+            at(0.99),
+            at(1.0)
+        );
+    }
     let _ = std::fs::remove_dir_all(folder);
 }

@@ -174,6 +174,8 @@ struct Cached {
     sectors: OnceCell<FoldedCandidates>,
     sector_names: OnceCell<SectorNames>,
     described_sectors: OnceCell<DescribedSectors>,
+    /// How much a common sector of two records tells, by table and sector.
+    sector_weights: [OnceCell<Vec<f32>>; Table::ALL.len()],
     lexicon: OnceCell<Lexicon>,
     /// How few organizations have known people, as a sentence.
     without_people: OnceCell<String>,

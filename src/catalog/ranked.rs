@@ -13,7 +13,9 @@ pub struct Ranked {
     pub rows: Vec<u32>,
     /// Number of leading rows that have everything that is searched for.
     pub(crate) complete: usize,
+    /// For [`Ranking::Like`]: the same rows with their points, and the distinctive words of the record's description.
     pub(crate) similar: Vec<Similar>,
+    pub(crate) distinctive: Vec<String>,
 }
 
 impl Ranked {
@@ -43,12 +45,13 @@ impl Catalog {
                     let names = self.snapshot().names(table);
                     let found = self.text_index(table).map(|index| index.descriptions.search(&names, text, MAX_RANKED));
                     let DescriptionMatches { rows, complete } = found.unwrap_or_default();
-                    Ranked { rows, complete, similar: Vec::new() }
+                    Ranked { rows, complete, similar: Vec::new(), distinctive: Vec::new() }
                 }
                 Ranking::Like(row) => {
-                    let similar = self.similar(table, *row, MAX_RANKED);
+                    let distinctive = self.distinctive_words(table, *row);
+                    let similar = self.similar(table, *row, &distinctive, MAX_RANKED);
                     let rows = similar.iter().map(|similar| similar.row).collect();
-                    Ranked { rows, complete: similar.len(), similar }
+                    Ranked { rows, complete: similar.len(), similar, distinctive }
                 }
             })
         })

@@ -1,12 +1,12 @@
 //! Records like a given one (`like`), by points, without a model; [`METHOD`] and [`Common::explanation`] are the rules.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
 use crate::row_filter::distinct;
 use crate::{Catalog, Ranking};
+use data::archive::facet_column::{RowSet, RowValues, bit_words};
 use data::field::model;
 use data::vocabulary::{Vocabulary, vocabulary, word};
 use data::{Country, Facet, Stage, Table};
@@ -139,76 +139,183 @@ struct ComparisonTarget<'a> {
     row: u32,
 }
 
-/// The same, with data that is looked up once in advance.
+/// What a value counts when the values of two records are compared.
+#[derive(Clone, Copy)]
+enum ValueWeight<'a> {
+    Equal,
+    Stage,
+    /// By value.
+    Rarity(&'a [f32]),
+}
+
+impl ValueWeight<'_> {
+    fn of(self, value: u32) -> f32 {
+        match self {
+            Self::Equal => 1.0,
+            Self::Stage => f32::from(u8::from(value != OTHER_STAGE)),
+            Self::Rarity(weights) => weights[value as usize],
+        }
+    }
+
+    fn sum(self, values: &[u32]) -> f32 {
+        values.iter().map(|value| self.of(*value)).sum()
+    }
+}
+
+/// The values of the record in one facet, to compare with those of others.
+struct FacetComparison<'a> {
+    own: &'a [u32],
+    own_weight: f32,
+    of_rows: RowValues<'a>,
+    weight: ValueWeight<'a>,
+}
+
+impl<'a> FacetComparison<'a> {
+    fn new(record: ComparisonTarget<'a>, facet: Facet, weight: ValueWeight<'a>) -> Self {
+        let of_rows = record.catalog.snapshot().row_values(record.table, facet);
+        let own = of_rows.of(record.row);
+        Self { own, own_weight: weight.sum(own), of_rows, weight }
+    }
+
+    /// Weighted share of their values that both have in common; none without values.
+    #[inline]
+    fn share(&self, other: u32) -> f32 {
+        if self.own_weight == 0.0 {
+            return 0.0;
+        }
+        let (mut common, mut all) = (0.0, 0.0);
+        for value in self.of_rows.of(other) {
+            let weight = self.weight.of(*value);
+            all += weight;
+            common += if self.own.contains(value) { weight } else { 0.0 };
+        }
+        if common == 0.0 { 0.0 } else { common / (self.own_weight + all - common) }
+    }
+}
+
+/// The same, with data that is looked up once in advance. Lists of other rows are ascending.
 struct SimilarityProfile<'a> {
     record: ComparisonTarget<'a>,
-    /// Number of shared startups by firm, or of shared investors by startup.
-    linked: HashMap<u32, u32>,
-    /// Score of each row for the words of the record's description.
-    described: HashMap<u32, f32>,
-    weights: Vec<f32>,
+    /// Rows with their number of shared startups, for firms, or of shared investors, for startups.
+    linked: Vec<(u32, u32)>,
+    /// The number of startups or investors of the record.
+    links: f32,
+    /// Rows with their score for the words of the record's description.
+    described: Vec<(u32, f32)>,
+    sectors: FacetComparison<'a>,
+    stages: FacetComparison<'a>,
+    countries: FacetComparison<'a>,
+    cities: FacetComparison<'a>,
+    founded: FoundingYears<'a>,
+}
+
+/// A row to compare, with what it shares with the record and its score for the description.
+struct Candidate {
+    row: u32,
+    shared: u32,
+    described: f32,
 }
 
 impl<'a> SimilarityProfile<'a> {
-    fn new(record: ComparisonTarget<'a>) -> Self {
+    fn new(record: ComparisonTarget<'a>, distinctive: &[String]) -> Self {
         let ComparisonTarget { catalog, table, row } = record;
-        let snapshot = catalog.snapshot();
-        let weight = |sector: u32| {
-            let count = snapshot.facet_count(table, Facet::Sector, sector).max(1);
-            (1.0 + snapshot.rows(table) as f32 / count as f32).ln()
-        };
         let index = catalog.text_index(table);
-        let described = index.map(|index| index.descriptions.find_similar(&snapshot.names(table), row));
-        let weights = (0..snapshot.rows(Table::Sectors)).map(weight).collect();
-        Self { record, linked: catalog.linked(table, row), described: described.unwrap_or_default(), weights }
+        let described = index.map(|index| index.descriptions.find_similar(distinctive, row));
+        Self {
+            record,
+            linked: catalog.linked(table, row),
+            links: catalog.links(table, row) as f32,
+            described: described.unwrap_or_default(),
+            sectors: FacetComparison::new(record, Facet::Sector, ValueWeight::Rarity(catalog.sector_weights(table))),
+            stages: FacetComparison::new(record, Facet::Stage, ValueWeight::Stage),
+            countries: FacetComparison::new(record, Facet::Country, ValueWeight::Equal),
+            cities: FacetComparison::new(record, Facet::City, ValueWeight::Equal),
+            founded: FoundingYears::new(record),
+        }
     }
 
-    /// Rows that share a startup, an investor, a sector or words of descriptions with it.
-    fn candidates(&self) -> HashSet<u32> {
+    /// Rows that share a startup, an investor, a sector or words of descriptions with it, ascending.
+    fn candidates(&self) -> Vec<Candidate> {
         let ComparisonTarget { catalog, table, row } = self.record;
         let snapshot = catalog.snapshot();
-        let mut sectors = self.record.values(Facet::Sector, row).to_vec();
+        let mut sectors = self.sectors.own.to_vec();
         sectors.sort_by_key(|sector| snapshot.facet_count(table, Facet::Sector, *sector));
         let of_sectors = sectors.iter().flat_map(|sector| snapshot.facet_rows(table, Facet::Sector, *sector).iter());
-        let linked = self.linked.keys().chain(self.described.keys()).copied();
-        let mut candidates: HashSet<u32> = linked.chain(of_sectors.take(MAX_OF_SECTORS)).collect();
-        candidates.remove(&row);
-        candidates
+        let with_links = self.linked.iter().map(|(row, _)| *row);
+        let with_words = self.described.iter().map(|(row, _)| *row);
+        let mut rows = vec![0_u64; bit_words(snapshot.rows(table))];
+        let others = of_sectors.take(MAX_OF_SECTORS).chain(with_links).chain(with_words);
+        others.for_each(|other| rows[other as usize / 64] |= 1 << (other % 64));
+        rows[row as usize / 64] &= !(1 << (row % 64));
+        let (mut linked, mut described) = (self.linked.iter().peekable(), self.described.iter().peekable());
+        let candidate = |row: u32| Candidate {
+            row,
+            shared: linked.next_if(|(other, _)| *other == row).map_or(0, |(_, shared)| *shared),
+            described: described.next_if(|(other, _)| *other == row).map_or(0.0, |(_, score)| *score),
+        };
+        RowSet::Dense(&rows).iter().map(candidate).collect()
     }
 
     /// Degree of what both have in common, from 0 to 1.
-    fn similarity(&self, common: Common, other: u32) -> f32 {
-        let ComparisonTarget { catalog, table, row } = self.record;
+    fn similarity(&self, common: Common, other: &Candidate) -> f32 {
         match common {
+            Common::Startups | Common::Investors if other.shared == 0 => 0.0,
             Common::Startups | Common::Investors => {
-                let Some(shared) = self.linked.get(&other) else { return 0.0 };
-                let size = |row: u32| catalog.links(table, row) as f32;
-                (*shared as f32 / (size(row) * size(other)).sqrt()).sqrt()
+                let links = self.record.catalog.links(self.record.table, other.row) as f32;
+                (other.shared as f32 / (self.links * links).sqrt()).sqrt()
             }
-            Common::Sectors => self.record.share(Facet::Sector, other, |sector| self.weights[sector as usize]),
-            Common::Description => self.described.get(&other).copied().unwrap_or_default(),
-            Common::Stage => self.record.share(Facet::Stage, other, |stage| f32::from(u8::from(stage != OTHER_STAGE))),
-            Common::Country => self.record.share(Facet::Country, other, |_| 1.0),
-            Common::City => self.record.share(Facet::City, other, |_| 1.0),
+            Common::Sectors => self.sectors.share(other.row),
+            Common::Description => other.described,
+            Common::Stage => self.stages.share(other.row),
+            Common::Country => self.countries.share(other.row),
+            Common::City => self.cities.share(other.row),
             Common::FoundedYear => {
-                let years = self.record.years_between(other);
+                let years = self.founded.years_between(other.row);
                 years.map_or(0.0, |years| 1.0 - years as f32 / FAR_YEARS as f32)
             }
         }
     }
 
     /// Compares with another record: its points, and the sum before rounding.
-    fn compare(&self, other: u32) -> (Similar, f32) {
+    fn compare(&self, other: &Candidate) -> (Similar, f32) {
         let (mut sum, mut points) = (0.0, [0; Common::ALL.len()]);
         for (rounded, common) in points.iter_mut().zip(Common::ALL) {
             let max = common.max_points(self.record.table);
             if max > 0 {
                 let exact = f32::from(max) * self.similarity(*common, other);
                 sum += exact;
-                *rounded = exact.round() as u8;
+                *rounded = round(exact);
             }
         }
-        (Similar { row: other, points }, sum)
+        (Similar { row: other.row, points }, sum)
+    }
+}
+
+/// Halves are rounded up. [`f32::round`] is the call of a function where processors before 2008 are supported.
+fn round(exact: f32) -> u8 {
+    let whole = exact as u8;
+    whole + u8::from(exact - f32::from(whole) >= 0.5)
+}
+
+/// The years in which the record and others were founded.
+struct FoundingYears<'a> {
+    own: Option<i64>,
+    values: &'a [i64],
+    ranks: &'a [u32],
+}
+
+impl<'a> FoundingYears<'a> {
+    fn new(ComparisonTarget { catalog, table, row }: ComparisonTarget<'a>) -> Self {
+        let (snapshot, key) = (catalog.snapshot(), table.sort_key("founded_year"));
+        let (values, ranks) = (snapshot.values(table, key), snapshot.ranks(table, key));
+        let own = values.get(ranks[row as usize] as usize).copied();
+        Self { own, values, ranks }
+    }
+
+    /// `None` if they are far, or if one is unknown.
+    fn years_between(&self, other: u32) -> Option<u32> {
+        let years = self.own?.abs_diff(*self.values.get(self.ranks[other as usize] as usize)?);
+        u32::try_from(years).ok().filter(|years| *years < FAR_YEARS)
     }
 }
 
@@ -220,24 +327,6 @@ impl<'a> ComparisonTarget<'a> {
     fn common(self, facet: Facet, other: u32) -> impl Iterator<Item = u32> + 'a {
         let own = self.values(facet, self.row);
         self.values(facet, other).iter().copied().filter(|value| own.contains(value))
-    }
-
-    /// Weighted share of their values that both have in common; none without values.
-    fn share(self, facet: Facet, other: u32, weight: impl Fn(u32) -> f32) -> f32 {
-        let sum = |values: &[u32]| values.iter().map(|value| weight(*value)).sum::<f32>();
-        let common: f32 = self.common(facet, other).map(&weight).sum();
-        if common == 0.0 {
-            return 0.0;
-        }
-        common / (sum(self.values(facet, self.row)) + sum(self.values(facet, other)) - common)
-    }
-
-    fn years_between(self, other: u32) -> Option<u32> {
-        let (snapshot, key) = (self.catalog.snapshot(), self.table.sort_key("founded_year"));
-        let (values, ranks) = (snapshot.values(self.table, key), snapshot.ranks(self.table, key));
-        let founded = |row: u32| values.get(ranks[row as usize] as usize);
-        let years = founded(self.row)?.abs_diff(*founded(other)?);
-        u32::try_from(years).ok().filter(|years| *years < FAR_YEARS)
     }
 
     /// Describes what both have in common; `distinctive` are words of the description.
@@ -291,7 +380,7 @@ impl<'a> ComparisonTarget<'a> {
                 let city = self.common(Facet::City, other).find_map(|city| snapshot.city_name(city));
                 format!("both in {}", city.unwrap_or_default())
             }
-            Common::FoundedYear => match self.years_between(other) {
+            Common::FoundedYear => match FoundingYears::new(self).years_between(other) {
                 Some(0) => "founded in the same year".to_owned(),
                 Some(1) => "founded a year apart".to_owned(),
                 years => format!("founded {} years apart", years.unwrap_or_default()),
@@ -301,31 +390,47 @@ impl<'a> ComparisonTarget<'a> {
 }
 
 impl Catalog {
-    pub(crate) fn similar(&self, table: Table, row: u32, limit: usize) -> Vec<Similar> {
-        let profile = SimilarityProfile::new(ComparisonTarget { catalog: self, table, row });
-        let compared = pause::every(256, profile.candidates()).map(|other| profile.compare(other));
-        let mut similar: Vec<(Similar, f32)> = compared.filter(|(similar, _)| similar.points() >= MIN_POINTS).collect();
-        similar.sort_unstable_by(|(one, exact), (other, of_other)| {
-            other.points().cmp(&one.points()).then(of_other.total_cmp(exact)).then(one.row.cmp(&other.row))
+    pub(crate) fn similar(&self, table: Table, row: u32, distinctive: &[String], limit: usize) -> Vec<Similar> {
+        let profile = SimilarityProfile::new(ComparisonTarget { catalog: self, table, row }, distinctive);
+        let compared = pause::every(256, profile.candidates()).map(|other| profile.compare(&other));
+        let with_points = compared.map(|(similar, exact)| (similar.points(), exact, similar));
+        let mut similar: Vec<(u8, f32, Similar)> = with_points.filter(|(points, ..)| *points >= MIN_POINTS).collect();
+        similar.sort_unstable_by(|(points, exact, similar), (of_other, other_exact, other)| {
+            of_other.cmp(points).then(other_exact.total_cmp(exact)).then(similar.row.cmp(&other.row))
         });
         similar.truncate(limit);
-        similar.into_iter().map(|(similar, _)| similar).collect()
+        similar.into_iter().map(|(.., similar)| similar).collect()
+    }
+
+    /// The distinctive words of a record's description, as stems.
+    pub(crate) fn distinctive_words(&self, table: Table, row: u32) -> Vec<String> {
+        let index = self.text_index(table);
+        index.map(|index| index.descriptions.distinctive(&self.snapshot().names(table), row)).unwrap_or_default()
+    }
+
+    /// How much a common sector of two records of a table tells, by sector: rare ones the most.
+    fn sector_weights(&self, table: Table) -> &[f32] {
+        self.cached.sector_weights[table as usize].get_or_init(|| {
+            let snapshot = self.snapshot();
+            let weight = |sector: u32| {
+                let count = snapshot.facet_count(table, Facet::Sector, sector).max(1);
+                (1.0 + snapshot.rows(table) as f32 / count as f32).ln()
+            };
+            (0..snapshot.rows(Table::Sectors)).map(weight).collect()
+        })
     }
 
     /// Explains what each of some rows has in common with a record, in the order of the rows.
     pub fn similarities(&self, table: Table, row: u32, rows: &[u32]) -> Vec<Similarity<'_>> {
         let record = ComparisonTarget { catalog: self, table, row };
         let ranked = self.ranked(table, &Ranking::Like(row));
-        let index = self.text_index(table);
-        let distinctive = index.map(|index| index.descriptions.distinctive(&self.snapshot().names(table), row));
-        let distinctive = distinctive.unwrap_or_default();
         let similarity = |similar: &Similar| {
             let reasons = Common::ALL.iter().copied().zip(similar.points).filter(|(_, points)| *points > 0);
             let reasons = reasons.map(|(common, points)| SimilarityReason {
                 name: common.name(),
                 points,
                 max_points: common.max_points(table),
-                detail: record.detail(common, &distinctive, similar.row),
+                detail: record.detail(common, &ranked.distinctive, similar.row),
             });
             let (slug, points) = (self.snapshot().slug(table, similar.row), similar.points());
             Similarity { slug, points, reasons: reasons.collect() }
@@ -334,21 +439,20 @@ impl Catalog {
         found.map(similarity).collect()
     }
 
-    /// Firms that share startups with a firm, or startups that share investors with a startup, with the number shared.
-    fn linked(&self, table: Table, row: u32) -> HashMap<u32, u32> {
+    /// Firms that share startups with a firm, or startups that share investors with a startup, ascending, with the number
+    /// shared.
+    fn linked(&self, table: Table, row: u32) -> Vec<(u32, u32)> {
         let snapshot = self.snapshot();
         let investors = snapshot.row_values(Table::Startups, Facet::Investor);
         let startups_of = |firm: u32| snapshot.facet_rows(Table::Startups, Facet::Investor, firm).iter();
-        let mut linked: HashMap<u32, u32> = HashMap::new();
-        let mut count = |other: u32| *linked.entry(other).or_default() += 1;
-        match table {
-            Table::Firms => startups_of(row).flat_map(|startup| investors.of(startup)).for_each(|firm| count(*firm)),
-            Table::Startups => investors.of(row).iter().for_each(|firm| startups_of(*firm).for_each(&mut count)),
-            _ => {}
-        }
-        linked.remove(&row);
-        linked.retain(|_, shared| table == Table::Startups || *shared >= MIN_SHARED);
-        linked
+        let (mut others, min_shared): (Vec<u32>, u32) = match table {
+            Table::Firms => (startups_of(row).flat_map(|startup| investors.of(startup)).copied().collect(), MIN_SHARED),
+            Table::Startups => (investors.of(row).iter().flat_map(|firm| startups_of(*firm)).collect(), 1),
+            _ => (Vec::new(), 1),
+        };
+        others.sort_unstable();
+        let counted = others.chunk_by(|one, other| one == other).map(|same| (same[0], same.len() as u32));
+        counted.filter(|(other, shared)| *other != row && *shared >= min_shared).collect()
     }
 
     fn links(&self, table: Table, row: u32) -> usize {

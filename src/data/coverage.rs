@@ -115,6 +115,8 @@ struct Year {
     all: RoundCounts,
     /// The markets that are not covered, if the year as a whole is; else those that are.
     scope: YearScope,
+    /// How many of the rounds of all years are of markets that are covered in this one.
+    covered: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -159,6 +161,7 @@ pub struct RoundCoverage {
     years: BTreeMap<i32, Year>,
     /// Rounds of all years.
     markets: BTreeMap<Market, u64>,
+    rounds: u64,
     /// For each market, the date up to which rounds are known.
     rounds_until: BTreeMap<Market, PartialDate>,
 }
@@ -224,7 +227,12 @@ impl RoundCoverage {
             false => YearScope::Only(self.markets.keys().copied().filter(|market| covers(year, *market)).collect()),
         };
         let scopes: Vec<YearScope> = self.years.keys().map(|year| scope(*year)).collect();
-        self.years.values_mut().zip(scopes).for_each(|(year, scope)| year.scope = scope);
+        for (year, scope) in self.years.values_mut().zip(scopes) {
+            year.scope = scope;
+            let covered = self.markets.iter().filter(|(market, _)| year.covers(**market));
+            year.covered = covered.map(|(_, rounds)| rounds).sum();
+        }
+        self.rounds = self.markets.values().sum();
     }
 
     /// The countries that each year lacks, by their usual numbers of rounds.
@@ -261,9 +269,13 @@ impl RoundCoverage {
     pub fn class(&self, field: Option<RoundField>, markets: &Markets, year: i32) -> CoverageClass {
         let Some(of_year) = self.years.get(&year) else { return CoverageClass::None };
         let (mut covered, mut all) = (0, 0);
-        for (market, rounds) in self.markets.iter().filter(|(market, _)| markets.contains(**market)) {
-            all += rounds;
-            covered += if of_year.covers(*market) { *rounds } else { 0 };
+        if *markets == Markets::All {
+            (covered, all) = (of_year.covered, self.rounds);
+        } else {
+            for (market, rounds) in self.markets.iter().filter(|(market, _)| markets.contains(**market)) {
+                all += rounds;
+                covered += if of_year.covers(*market) { *rounds } else { 0 };
+            }
         }
         let class = match (covered, all) {
             // A country without any round.

@@ -103,6 +103,7 @@ impl<'a> RowValues<'a> {
     pub(crate) const EMPTY: Self = Self { of_rows: &[], lists: &[] };
 
     /// The values of a row, in any order.
+    #[inline]
     pub fn of(self, row: u32) -> &'a [u32] {
         match self.of_rows.get(row as usize) {
             None | Some(&NONE_U32) => &[],
@@ -111,6 +112,7 @@ impl<'a> RowValues<'a> {
         }
     }
 
+    #[inline]
     fn list(self, list: u32) -> Option<&'a [u32]> {
         let (count, values) = self.lists.get((list & !LISTED) as usize..)?.split_first()?;
         values.get(..*count as usize)
@@ -138,6 +140,7 @@ impl RowSet<'static> {
 }
 
 impl<'a> RowSet<'a> {
+    #[inline]
     pub fn contains(self, row: u32) -> bool {
         match self {
             Self::Dense(words) => words.get(row as usize / 64).is_some_and(|word| word >> (row % 64) & 1 == 1),

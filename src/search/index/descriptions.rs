@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
@@ -21,6 +22,7 @@ use tantivy::{DocSet, Index, Searcher, TERMINATED, TantivyDocument, Term};
 
 use crate::index::build::{files_of, open_files, writer_memory};
 use crate::{IndexFiles, SearchError};
+use data::archive::facet_column::{RowSet, bit_words};
 use data::import::key_map::KeyMap;
 use data::names::MAX_PROMINENCE;
 use data::{Names, word_file};
@@ -45,8 +47,11 @@ const MIN_USES: u32 = 4;
 /// words if not all are required. The rarest word is read anyhow.
 const MAX_POSTINGS: u64 = 20_000;
 const MAX_LIKE: usize = 1_000;
+const ROWS_AT_A_TIME: u32 = 4_096;
 /// Approximate maximum of words in a [`StemCache`].
 const MAX_KNOWN: usize = 1 << 17;
+/// The same for the words that a thread keeps between requests: some 2 MB.
+const MAX_KNOWN_OF_THREAD: usize = 1 << 13;
 /// Longest word in bytes.
 const MAX_WORD: usize = 40;
 /// Share by which prominence raises the score of the most prominent row.
@@ -167,9 +172,16 @@ impl StemCache {
             self.words.clear();
             self.known = KeyMap::default();
         }
+        self.read_places(text).into_iter().map(|(word, _)| word).collect()
+    }
+
+    /// The words of a text with their ranges in bytes; older indexes stay valid.
+    fn read_places(&mut self, text: &str) -> Vec<(usize, Range<usize>)> {
         let mut plain = self.plain.clone();
         let mut read = Vec::new();
-        plain.token_stream(text).process(&mut |token| read.push(self.known_word(&token.text)));
+        plain.token_stream(text).process(&mut |token| {
+            read.push((self.known_word(&token.text), token.offset_from..token.offset_to));
+        });
         read
     }
 
@@ -193,18 +205,21 @@ impl StemCache {
 
     /// The numbers of the words' stems in a language. Numbers start at 1 and stay valid.
     fn stems(&mut self, words: &[usize], language: usize) -> impl Iterator<Item = u32> {
-        let Self { stemmed, words: known, stem_numbers, stem_texts, .. } = self;
-        words.iter().filter_map(move |word| {
-            let CachedWord { text, stems, .. } = &mut known[*word];
-            *stems[language].get_or_insert_with(|| {
-                let stem = only_word(&mut stemmed[language], text)?;
-                let next = stem_texts.len() as u32 + 1;
-                let known = stem_numbers.insert_new(&stem, next);
-                Some(known.unwrap_or_else(|| {
-                    stem_texts.push(stem.into());
-                    next
-                }))
-            })
+        words.iter().filter_map(move |word| self.stem_number(*word, language))
+    }
+
+    /// The number of a word's stem in a language; `None` for a stop word.
+    fn stem_number(&mut self, word: usize, language: usize) -> Option<u32> {
+        let Self { stemmed, words, stem_numbers, stem_texts, .. } = self;
+        let CachedWord { text, stems, .. } = &mut words[word];
+        *stems[language].get_or_insert_with(|| {
+            let stem = only_word(&mut stemmed[language], text)?;
+            let next = stem_texts.len() as u32 + 1;
+            let known = stem_numbers.insert_new(&stem, next);
+            Some(known.unwrap_or_else(|| {
+                stem_texts.push(stem.into());
+                next
+            }))
         })
     }
 
@@ -219,23 +234,41 @@ fn only_word(analyzer: &mut TextAnalyzer, word: &str) -> Option<String> {
     stream.advance().then(|| stream.token().text.clone())
 }
 
+thread_local! {
+    static KNOWN_STEMS: RefCell<StemCache> = RefCell::new(StemCache::new(MAX_KNOWN_OF_THREAD));
+}
+
+/// Reads texts with the words that this thread read before: most words of a text are in others, and stems take time.
+fn with_known_stems<T>(read: impl FnOnce(&mut StemCache) -> T) -> T {
+    KNOWN_STEMS.with_borrow_mut(|known| {
+        // Stems are never dropped one by one.
+        if known.stem_texts.len() > MAX_KNOWN_OF_THREAD {
+            *known = StemCache::new(MAX_KNOWN_OF_THREAD);
+        }
+        read(known)
+    })
+}
+
 fn language_of(text: &str) -> usize {
-    let mut vocabulary = StemCache::new(MAX_KNOWN);
-    let words = vocabulary.read(text);
-    vocabulary.language_of(&words)
+    with_known_stems(|known| {
+        let words = known.read(text);
+        known.language_of(&words)
+    })
 }
 
 /// A text without the stop words of its language, which other languages may have as words, except those of compounds.
 fn without_stop_words(text: &str) -> String {
-    let mut vocabulary = StemCache::new(MAX_KNOWN);
-    let read = vocabulary.read_words(text);
-    let language = vocabulary.language_of(&read);
-    let words: Vec<&CachedWord> = read.iter().map(|word| &vocabulary.words[*word]).collect();
-    let is_compound =
-        |first: usize| words.get(first + 1).is_some_and(|next| compound(&words[first].text, &next.text).is_some());
-    let is_kept =
-        |index: &usize| !words[*index].stops[language] || is_compound(*index) || *index > 0 && is_compound(*index - 1);
-    (0..words.len()).filter(is_kept).map(|index| words[index].text.as_str()).collect::<Vec<_>>().join(" ")
+    with_known_stems(|known| {
+        let read = known.read_words(text);
+        let language = known.language_of(&read);
+        let words: Vec<&CachedWord> = read.iter().map(|word| &known.words[*word]).collect();
+        let is_compound =
+            |first: usize| words.get(first + 1).is_some_and(|next| compound(&words[first].text, &next.text).is_some());
+        let is_kept = |index: &usize| {
+            !words[*index].stops[language] || is_compound(*index) || *index > 0 && is_compound(*index - 1)
+        };
+        (0..words.len()).filter(is_kept).map(|index| words[index].text.as_str()).collect::<Vec<_>>().join(" ")
+    })
 }
 
 const FIELD: &str = "text";
@@ -365,16 +398,18 @@ impl DescriptionIndex {
         DescriptionMatches { rows, complete }
     }
 
-    /// The rows with most of the distinctive words of a row's description, with their scores as a share of its own.
-    pub fn find_similar(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
-        let stems = self.distinctive(names, row).into_iter();
-        let words: Vec<BTreeSet<String>> = stems.map(|stem| BTreeSet::from([stem])).collect();
+    /// The rows with most of a row's [`Self::distinctive`] words, ascending, with their scores as a share of its own.
+    pub fn find_similar(&self, distinctive: &[String], row: u32) -> Vec<(u32, f32)> {
+        let words: Vec<BTreeSet<String>> = distinctive.iter().map(|stem| BTreeSet::from([stem.clone()])).collect();
         let (mut scored, mut own) = (Vec::new(), 0.0);
         each_row_with_any(
             self.words(&words),
             |other, _, score| if other == row { own = score } else { scored.push((score, other)) },
         );
-        best_of(scored.into_iter(), MAX_LIKE).into_iter().map(|(score, row)| (row, (score / own).min(1.0))).collect()
+        let best = best_of(scored.into_iter(), MAX_LIKE);
+        let mut similar: Vec<(u32, f32)> = best.into_iter().map(|(score, row)| (row, (score / own).min(1.0))).collect();
+        similar.sort_unstable_by_key(|(row, _)| *row);
+        similar
     }
 
     /// The rows with a word, ascending; empty if more than `max` may have it.
@@ -389,26 +424,36 @@ impl DescriptionIndex {
 
     /// The words of another row's texts that are among the distinctive stems, in their order and spelling.
     pub fn words_in_common(&self, names: &dyn Names, distinctive: &[String], other: u32) -> Vec<String> {
-        let description = names.description(other);
-        let (language, context) = (language_of(&description), names.context(other));
-        let mut known = HashSet::new();
-        let mut both = Vec::new();
-        for (language, text) in [(language, description.as_str()), (0, context.as_str()), (0, names.name(other))] {
-            let words = words(&STEMMED[language], text).into_iter();
-            let words = words.filter(|(stem, _)| distinctive.contains(stem) && known.insert(stem.clone()));
-            both.extend(words.map(|(_, place)| text[place].to_lowercase()));
-        }
-        both
+        let (description, context) = (names.description(other), names.context(other));
+        with_known_stems(|known| {
+            let words = known.read(&description);
+            let language = known.language_of(&words);
+            let mut named = HashSet::new();
+            let mut both = Vec::new();
+            for (language, text) in [(language, description.as_str()), (0, context.as_str()), (0, names.name(other))] {
+                for (word, place) in known.read_places(text) {
+                    let Some(number) = known.stem_number(word, language) else { continue };
+                    let is_distinctive = distinctive.iter().any(|stem| stem == known.stem(number));
+                    if is_distinctive && named.insert(number) {
+                        both.push(text[place].to_lowercase());
+                    }
+                }
+            }
+            both
+        })
     }
 
     /// The stems of a row's description that are rarest in the texts of others.
     pub fn distinctive(&self, names: &dyn Names, row: u32) -> Vec<String> {
-        let mut vocabulary = StemCache::new(MAX_KNOWN);
-        let words = vocabulary.read(&names.description(row));
-        let language = vocabulary.language_of(&words);
-        let stems: BTreeSet<u32> = vocabulary.stems(&words, language).collect();
-        let stems = stems.into_iter().map(|stem| vocabulary.stem(stem).to_owned());
-        rarest(stems.map(|stem| (self.postings(&stem), stem)).filter(|(rows, _)| *rows > 1).collect()).collect()
+        let description = names.description(row);
+        let stems: Vec<String> = with_known_stems(|known| {
+            let words = known.read(&description);
+            let language = known.language_of(&words);
+            let stems: BTreeSet<u32> = known.stems(&words, language).collect();
+            stems.into_iter().map(|stem| known.stem(stem).to_owned()).collect()
+        });
+        rarest(stems.into_iter().map(|stem| (self.postings(&stem), stem)).filter(|(rows, _)| *rows > 1).collect())
+            .collect()
     }
 
     fn words(&self, words: &[BTreeSet<String>]) -> Vec<WordScorer> {
@@ -534,14 +579,26 @@ fn each_row_with_all(mut words: Vec<WordScorer>, max: usize, mut each: impl FnMu
 /// the sum of their scores.
 fn each_row_with_any(mut words: Vec<WordScorer>, mut each: impl FnMut(u32, f32, f32)) {
     let total: f32 = words.iter().map(|word| word.rarity).sum();
-    while let Some(row) = words.iter().map(|word| word.row).min().filter(|row| *row != TERMINATED) {
-        let (mut rarity, mut score) = (0.0, 0.0);
-        for word in words.iter_mut().filter(|word| word.row == row) {
-            rarity += word.rarity / total;
-            score += word.score();
-            word.seek(row + 1);
+    // The words are read one after the other over some rows at a time, whose sums stay in the processor's cache.
+    let mut sums = vec![(0.0, 0.0); ROWS_AT_A_TIME as usize];
+    let mut found = vec![0_u64; bit_words(ROWS_AT_A_TIME)];
+    while let Some(first) = words.iter().map(|word| word.row).min().filter(|row| *row != TERMINATED) {
+        let end = first.saturating_add(ROWS_AT_A_TIME).min(TERMINATED);
+        for word in &mut words {
+            while word.row < end {
+                let place = word.row - first;
+                let (rarity, score) = &mut sums[place as usize];
+                *rarity += word.rarity / total;
+                *score += word.score();
+                found[place as usize / 64] |= 1 << (place % 64);
+                word.seek(word.row + 1);
+            }
         }
-        each(row, rarity, score);
+        for place in RowSet::Dense(&found).iter() {
+            let (rarity, score) = std::mem::take(&mut sums[place as usize]);
+            each(first + place, rarity, score);
+        }
+        found.fill(0);
     }
 }
 
