@@ -59,9 +59,11 @@ vocabulary! {
 
 impl ReviewAction {
     pub fn applies_to(self, state: ReviewState) -> bool {
-        use ReviewState::{Approved, Asked, Hidden, Submitted};
+        use ReviewState::{Approved, Asked, Hidden, Rejected, Submitted};
         match self {
-            Self::Approve | Self::Reject => matches!(state, Submitted | Asked | Approved | Hidden),
+            // A rejected one is as the operator saw it until its author submits it again.
+            Self::Approve => matches!(state, Submitted | Asked | Approved | Hidden | Rejected),
+            Self::Reject => matches!(state, Submitted | Asked | Approved | Hidden),
             Self::Ask => matches!(state, Submitted | Asked),
             Self::Hide => state == Approved,
         }

@@ -9,9 +9,10 @@ use auth::account::{Account, AccountId};
 use auth::review::{ReviewAnswers, ReviewId, SavedReview, StoredReview};
 use auth::{AccountError, AuthService, new_review_id};
 use catalog::Catalog;
+use data::fold::fold;
 use data::import::clean::{clean, clean_line};
 use data::vocabulary::Vocabulary;
-use data::{Date, PartialDate, ReviewProof, Table};
+use data::{Date, Facet, PartialDate, ReviewProof, Table};
 
 pub const MAX_TITLE: usize = 120;
 /// Shortest and longest text of a submitted review, in characters.
@@ -54,6 +55,43 @@ pub fn read_answers<'t>(
     let answers =
         ReviewAnswers { role, stage, contact_month, rating, responsiveness, fairness, value_add, ghosted, title, body };
     (answers, reader.faults)
+}
+
+/// What in a text may tell who somebody is: e-mail addresses, phone numbers, and names of people of the firm with this row.
+pub fn find_personal_details(catalog: &Catalog, firm: Option<u32>, answers: &ReviewAnswers) -> Vec<String> {
+    let text = format!("{} {}", answers.title, answers.body);
+    let addresses = text.split_whitespace().filter_map(email_address).map(|address| format!("the address {address}"));
+    let numbers = phone_numbers(&text).into_iter().map(|number| format!("the number {number}"));
+    let words = format!(" {} ", fold(&text));
+    let snapshot = catalog.snapshot();
+    let people = firm.into_iter().flat_map(|firm| snapshot.facet_rows(Table::People, Facet::Firm, firm).iter());
+    let is_named = |name: &&str| words.contains(&format!(" {} ", fold(name)));
+    let names = people.map(|person| snapshot.name(Table::People, person)).filter(is_named);
+    let names = names.map(|name| format!("the name {name}"));
+    let mut details: Vec<String> = addresses.chain(numbers).chain(names).collect();
+    details.dedup();
+    details
+}
+
+/// A word as an e-mail address, without the punctuation around it.
+fn email_address(word: &str) -> Option<&str> {
+    let address = word.trim_matches(|char: char| !char.is_alphanumeric());
+    let (name, domain) = address.split_once('@')?;
+    (!name.is_empty() && domain.contains('.')).then_some(address)
+}
+
+/// Fewest digits of a phone number: dates and amounts have less.
+const MIN_PHONE_DIGITS: usize = 9;
+
+/// The phone numbers of a text, as they are written: many digits that begin with `+`, `0` or `(`.
+fn phone_numbers(text: &str) -> Vec<&str> {
+    let is_of_number = |char: char| char.is_ascii_digit() || matches!(char, '+' | '(' | ')' | '-' | '.' | '/' | ' ');
+    let parts = text.split(|char| !is_of_number(char)).map(|part| part.trim_matches([' ', '-', '.', '/']));
+    let is_phone = |part: &&str| {
+        part.starts_with(['+', '0', '('])
+            && part.matches(|char: char| char.is_ascii_digit()).count() >= MIN_PHONE_DIGITS
+    };
+    parts.filter(is_phone).collect()
 }
 
 struct AnswerReader {
@@ -239,6 +277,30 @@ mod tests {
             read(&[("body", &long)], false).1,
             [("body", "this has 5001 characters; the maximum is 5000".to_owned())]
         );
+    }
+
+    #[test]
+    fn texts_are_searched_for_what_tells_who_somebody_is() {
+        let catalog = catalog::bundled().unwrap();
+        let snapshot = catalog.snapshot();
+        let (person, firm) = (0..snapshot.rows(Table::People))
+            .find_map(|row| Some((row, *snapshot.row_values(Table::People, Facet::Firm).of(row).first()?)))
+            .unwrap();
+        let name = snapshot.name(Table::People, person);
+        let find = |firm: Option<u32>, body: &str| {
+            find_personal_details(&catalog, firm, &ReviewAnswers { body: body.to_owned(), ..ReviewAnswers::default() })
+        };
+        let named = format!("We met {} twice.", name.to_uppercase());
+        assert_eq!(find(Some(firm), &named), [format!("the name {name}")]);
+        assert_eq!(find(None, &named), Vec::<String>::new(), "names of other firms' people are words, too");
+        assert_eq!(
+            find(None, "Write to <ann.lee@fund.example>, or call +49 (30) 901-820."),
+            ["the address ann.lee@fund.example", "the number +49 (30) 901-820"]
+        );
+        for harmless in ["@fund said no", "from 2019-2021, on 2020-03-01", "$1,000,000,000 or 1.000.000.000", "me@home"]
+        {
+            assert_eq!(find(Some(firm), harmless), Vec::<String>::new(), "{harmless}");
+        }
     }
 
     #[test]

@@ -209,6 +209,15 @@ pub(crate) fn operators_decide(open: OpenStore<'_>) {
     let rejected = decide(&*store, otto, &own, ReviewAction::Reject).unwrap();
     assert_eq!((rejected.state, rejected.note.as_deref()), (ReviewState::Rejected, Some("a reason")));
     assert_eq!(store.review_change().unwrap(), 1, "a rejected review was never public");
+    // What was decided can be decided otherwise, unless the author has written another one meanwhile.
+    assert_eq!(store.decided_reviews(0, 9).unwrap(), (2, vec![approved.clone(), rejected.clone()]));
+    let other = store.save_review(olga, &submission("alder", "r-4"), NOON + 95).unwrap();
+    let twice = decide(&*store, otto, &rejected, ReviewAction::Approve);
+    assert!(matches!(twice, Err(StoreError::ReviewedAlready)), "{twice:?}");
+    store.delete_review(olga, other.id, NOON + 96).unwrap();
+    let after_all = decide(&*store, otto, &rejected, ReviewAction::Approve).unwrap();
+    assert_eq!((after_all.state, after_all.note), (ReviewState::Approved, None));
+    assert_eq!(store.decided_reviews(1, 1).unwrap().1.len(), 1);
     store.set_operator(otto, false).unwrap();
     assert!(matches!(decide(&*store, otto, &approved, ReviewAction::Hide), Err(StoreError::NoSuchReview)));
     let draft = SavedReview { submits: false, ..submission("draft", "r-3") };

@@ -157,7 +157,8 @@ impl dyn Store + '_ {
     }
 
     /// Decides on the version of a review that the operator has seen. [`StoreError::NoSuchReview`],
-    /// [`StoreError::ReviewChanged`] if anybody has changed it or decided on it since, [`StoreError::OwnReview`].
+    /// [`StoreError::ReviewChanged`] if anybody has changed it or decided on it since, [`StoreError::OwnReview`],
+    /// [`StoreError::ReviewedAlready`] for a rejected one whose author has written another of the firm.
     pub fn decide_review(
         &self,
         operator: AccountId,
@@ -180,6 +181,9 @@ impl dyn Store + '_ {
             }
             let state = action.result();
             let is_approved = state == ReviewState::Approved;
+            if let (ReviewState::Rejected, Some(author)) = (found.state, found.account) {
+                check_only_review(sql, author, &found.firm, review, found.submitted_at.unwrap_or(now))?;
+            }
             let published_at = found.published_at.or(is_approved.then_some(now));
             let disputed_at = found.disputed_at.or((state == ReviewState::Hidden).then_some(now));
             let note = Some(reason.as_str()).filter(|_| !is_approved);
@@ -280,6 +284,19 @@ impl dyn Store + '_ {
         self.list("list the reviews to decide on", |sql| {
             let total = sql.one(&format!("SELECT count(*) FROM reviews WHERE {WAITS}"), &[])?;
             let page = format!("{REVIEWS} WHERE {WAITS} ORDER BY reviews.changed_at, reviews.id LIMIT ?1 OFFSET ?2");
+            Ok((total, sql.rows(&page, &params![limit, start])?))
+        })
+    }
+
+    /// The reviews that operators decided on and that nobody changed since: their number, and at most `limit` after the first
+    /// `start`, the last decision first.
+    pub fn decided_reviews(&self, start: u32, limit: u32) -> StoreResult<(u32, Vec<StoredReview>)> {
+        self.list("list the reviews that were decided on", |sql| {
+            let decided = format!("reviews.state IN ('approved', 'asked', 'rejected') AND NOT {WAITS}");
+            let total = sql.one(&format!("SELECT count(*) FROM reviews WHERE {decided}"), &[])?;
+            let page = format!(
+                "{REVIEWS} WHERE {decided} ORDER BY reviews.changed_at DESC, reviews.id DESC LIMIT ?1 OFFSET ?2"
+            );
             Ok((total, sql.rows(&page, &params![limit, start])?))
         })
     }
@@ -443,12 +460,8 @@ fn check_submission(
     if owner.verified_at.is_none() {
         return Err(StoreError::AccountUnverified.into());
     }
-    let other = "SELECT EXISTS (SELECT 1 FROM reviews WHERE account = ?1 AND firm = ?2 AND id <> ?3 \
-         AND state IN ('submitted', 'asked', 'approved', 'hidden') AND submitted_at > ?4)";
     for firm in [&review.firm, &saved.firm].into_iter().chain(&saved.former_slugs) {
-        if sql.one(other, &params![owner.id.0, firm, review.id.0, now.saturating_sub(REVIEW_DAYS * DAY)])? {
-            return Err(StoreError::ReviewedAlready.into());
-        }
+        check_only_review(sql, owner.id, firm, review.id, now)?;
     }
     // Changes of what waits for an operator are not counted.
     if matches!(review.state, ReviewState::Draft | ReviewState::Rejected) {
@@ -460,6 +473,14 @@ fn check_submission(
         sql.execute(insert, &params![owner.id.0, now])?;
     }
     Ok(())
+}
+
+/// [`StoreError::ReviewedAlready`] if the account has another review of the firm from the year before `now`.
+fn check_only_review(sql: &dyn Sql, account: AccountId, firm: &str, review: ReviewId, now: i64) -> SqlResult<()> {
+    let other = "SELECT EXISTS (SELECT 1 FROM reviews WHERE account = ?1 AND firm = ?2 AND id <> ?3 \
+         AND state IN ('submitted', 'asked', 'approved', 'hidden') AND submitted_at > ?4)";
+    let has_other: bool = sql.one(other, &params![account.0, firm, review.0, now.saturating_sub(REVIEW_DAYS * DAY)])?;
+    if has_other { Err(StoreError::ReviewedAlready.into()) } else { Ok(()) }
 }
 
 fn settle_reports(sql: &dyn Sql, review: ReviewId, now: i64) -> SqlResult<()> {

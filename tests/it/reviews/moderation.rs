@@ -104,6 +104,8 @@ fn an_operator_asks_approves_and_hides_and_the_author_reads_why() {
     assert_eq!(decide(&mut olga, 1, "approve", ""), 303);
     let review = stored(&server, "ada@example.com");
     assert_eq!((review.state, review.published_at, review.is_cleared), (ReviewState::Approved, Some(NOON), true));
+    let decided = parse(&olga.get("/admin/reviews?show=decided").text).rows("tbody tr");
+    assert_eq!((decided.len(), decided[0][2].as_str()), (1, "Approved"));
     // A second operator with the page from before decides nothing.
     let mut otto = operator(&server, "otto@example.com");
     let stale = [("action", "reject"), ("version", seen.as_str()), ("reason", "no"), ("proof", "none")];
@@ -177,6 +179,11 @@ fn the_page_of_a_review_shows_bursts_equal_ratings_and_texts_like_it() {
     let body = "A long talk about our market in the first week, an offer in the third, and a fair one at that.";
     assert_eq!(zoe.post("/vcs/alder-capital-partners/review", &fields("submit", &[("body", body)])).status, 303);
     let mut olga = operator(&server, "olga@example.com");
+    let mut ida = verified(&server, "ida@example.com");
+    let private = "We wrote to joe@fund.example and called +49 30 901820 for weeks, and nobody answered.";
+    let preview = ida.post("/vcs/alder-capital-partners/review", &fields("preview", &[("body", private)])).text;
+    let sign = "may tell who somebody is: the address joe@fund.example, the number +49 30 901820.";
+    assert!(preview.contains(sign), "{preview}");
     let page = olga.get("/admin/reviews/1").text;
     assert!(page.contains("Burst: 3 reviews of this firm within 14 days of this one."), "{page}");
     assert!(page.contains("All ratings are equal.") && page.contains("100 % in common"), "{page}");
@@ -223,6 +230,8 @@ fn readers_report_and_only_the_firm_itself_hides() {
     let reply = stranger.post(&path, &objection);
     assert!(reply.status == 200 && reply.text.contains("The operator looks at the review."), "{}", reply.text);
     assert_eq!(stored(&server, "ada@example.com").state, ReviewState::Approved, "a stranger hides nothing");
+    let waiting = parse(&olga.get("/admin/reviews").text).rows("tbody tr");
+    assert_eq!(waiting[0][2], "Approved, reported");
     let page = olga.get("/admin/reviews/1").text;
     assert!(page.contains("objection of the firm") && !page.contains("<b>never"), "{page}");
     assert!(page.contains("1 review waits") || page.contains("1 waits"), "{page}");

@@ -24,6 +24,7 @@ use catalog::Catalog;
 use data::similarity::Shingles;
 use data::vocabulary::Vocabulary;
 use data::{Date, ReviewProof, Table};
+use service::reviews::find_personal_details;
 
 const QUEUE: &str = "/admin/reviews";
 /// Days in which many reviews of a firm are a burst.
@@ -45,6 +46,8 @@ const EXCERPT: usize = 240;
 struct QueuePage {
     layout: PageLayout,
     total: u32,
+    /// True for the list of reviews that were decided on.
+    shows_decided: bool,
     rows: Vec<QueueRow>,
     pager: Pager,
 }
@@ -55,7 +58,8 @@ struct QueueRow {
     title: String,
     state: &'static str,
     proof: &'static str,
-    waits_since: String,
+    /// When it was changed last.
+    changed: String,
 }
 
 #[derive(Template)]
@@ -74,6 +78,8 @@ struct CasePage {
     released: u64,
     burst: String,
     equal: bool,
+    /// Names, addresses and numbers in the text.
+    personal: Vec<String>,
     alike: Vec<AlikeText>,
     reports: Vec<ReportRow>,
     decisions: Vec<DecisionRow>,
@@ -113,25 +119,36 @@ struct DecisionRow {
     reason: String,
 }
 
+/// `GET /admin/reviews`, or with `?show=decided` those that need no decision any more.
 pub(super) async fn queue(request: AccountRequest<'_>) -> AccountResult {
-    let (_, page) = read_page(request.page.query);
+    let (pairs, page) = read_page(request.page.query);
+    let shows_decided = pairs.iter().any(|(name, value)| name == "show" && value == "decided");
     let start = u32::try_from((page - 1).saturating_mul(PER_PAGE)).unwrap_or(u32::MAX);
-    let read = request.auth.blocking(move |service| service.store().review_queue(start, PER_PAGE as u32));
+    let read = request.auth.blocking(move |service| match shows_decided {
+        true => service.store().decided_reviews(start, PER_PAGE as u32),
+        false => service.store().review_queue(start, PER_PAGE as u32),
+    });
     let (total, reviews) = read.await?;
     let catalog = request.page.state.releases.current();
     let row = |review: StoredReview| QueueRow {
         id: review.id.0,
         firm: firm_name(&catalog, &review.firm),
         title: review.answers.title,
-        state: state_in_words(review.state),
+        // Nothing but a report brings a public review into the queue.
+        state: match review.state {
+            ReviewState::Approved if !shows_decided => "Approved, reported",
+            state => state_in_words(state),
+        },
         proof: format::proof_in_words(review.proof),
-        waits_since: format::instant(review.changed_at),
+        changed: format::instant(review.changed_at),
     };
+    let link = Link::new(QUEUE, Vec::new()).with("show", if shows_decided { "decided" } else { "" });
     AccountReply::shown(&QueuePage {
         layout: request.layout("Reviews", "Reviews that wait for an operator."),
         total,
+        shows_decided,
         rows: reviews.into_iter().map(row).collect(),
-        pager: Pager::new(&Link::new(QUEUE, Vec::new()), page, total.into()),
+        pager: Pager::new(&link, page, total.into()),
     })
 }
 
@@ -182,6 +199,7 @@ async fn show(request: AccountRequest<'_>, error: &str) -> AccountResult {
         released,
         burst: burst(&case.firm_days, submitted),
         equal: has_equal_ratings(review),
+        personal: find_personal_details(&catalog, catalog.find(Table::Firms, &review.firm), &review.answers),
         alike,
         reports: case.reports.iter().map(ReportRow::new).collect(),
         decisions: case.decisions.iter().map(DecisionRow::new).collect(),
@@ -260,6 +278,7 @@ fn neighbors(queue: &[StoredReview], id: ReviewId) -> (String, String) {
 fn actions(state: ReviewState) -> Vec<(ReviewAction, &'static str, &'static str)> {
     let name = |action| match action {
         ReviewAction::Approve if state == ReviewState::Approved => ("Let it stand", "a"),
+        ReviewAction::Approve if state == ReviewState::Rejected => ("Approve after all", "a"),
         ReviewAction::Approve => ("Approve", "a"),
         ReviewAction::Reject => ("Reject", "r"),
         ReviewAction::Ask => ("Ask", "q"),

@@ -21,8 +21,8 @@ use data::import::rows::DAYS_FROM;
 use data::vocabulary::Vocabulary;
 use data::{Date, PartialDate, ReviewProof, ReviewStatus, ReviewerRole, Stage, Table};
 use service::reviews::{
-    FIELDS, MAX_BODY, MAX_RESPONSE, MAX_TITLE, MIN_BODY, ReviewFault, WrittenReview, may_review, own_reviews, proof_of,
-    read_answers, save,
+    FIELDS, MAX_BODY, MAX_RESPONSE, MAX_TITLE, MIN_BODY, ReviewFault, WrittenReview, find_personal_details, may_review,
+    own_reviews, proof_of, read_answers, save,
 };
 
 pub(super) const WRITES: &str = "/vcs/{slug}/review";
@@ -67,6 +67,8 @@ struct ReviewFormPage {
     this_month: String,
     /// What will be public, or is.
     shown: Option<Review>,
+    /// Names, addresses and numbers in the text of a preview.
+    personal: Vec<String>,
     /// True after a request for a preview: the next step is to submit.
     is_previewed: bool,
     stored: Option<StoredReview>,
@@ -270,6 +272,7 @@ fn show(
     };
     let is_refused = visitor.is_some_and(|visitor| !may_write(request, catalog, visitor));
     let is_previewed = preview.is_some();
+    let personal = preview.as_ref().map_or_else(Vec::new, |answers| find_personal_details(catalog, firm, answers));
     let stored_answers = stored.as_ref().map(|review| (&review.answers, review.submitted_at));
     let public = match (&preview, stored_answers) {
         (Some(answers), _) => Some((answers, today)),
@@ -300,6 +303,7 @@ fn show(
         }),
         shows_day: shows_day(catalog, firm),
         contact: request.page.state.operator.contact.clone(),
+        personal,
         is_previewed,
         state: stored.as_ref().map_or("", |review| state_in_words(review.state)),
         facts: stored.as_ref().map_or_else(Vec::new, facts),
@@ -341,7 +345,13 @@ impl ReviewFormPage {
 }
 
 fn facts(review: &StoredReview) -> Vec<(&'static str, String)> {
-    let times = [("Submitted", review.submitted_at), ("Approved", review.published_at), ("Hidden", review.disputed_at)];
+    let saved = (review.state == ReviewState::Draft).then_some(review.changed_at);
+    let times = [
+        ("Saved", saved),
+        ("Submitted", review.submitted_at),
+        ("Approved", review.published_at),
+        ("Hidden", review.disputed_at),
+    ];
     let times = times.into_iter().filter_map(|(name, at)| Some((name, format::instant(at?))));
     times.chain([("Proof", format::proof_in_words(review.proof).to_owned())]).collect()
 }
