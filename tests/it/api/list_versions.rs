@@ -215,11 +215,18 @@ fn said(review: &HashMap<String, String>, column: &str) -> String {
     if review["status"] == "approved" { review[column].clone() } else { String::new() }
 }
 
+/// Approved reviews of each firm.
+fn approved_counts(reviews: &[HashMap<String, String>]) -> HashMap<&str, usize> {
+    let mut counts = HashMap::new();
+    for review in reviews.iter().filter(|review| review["status"] == "approved") {
+        *counts.entry(review["firm"].as_str()).or_default() += 1;
+    }
+    counts
+}
+
 /// When a review was written: only the month until it and four more of its firm are approved, which is before its first day.
-fn written(review: &HashMap<String, String>, reviews: &[HashMap<String, String>]) -> Option<i64> {
-    let is_approved = |one: &HashMap<String, String>| one["status"] == "approved";
-    let of_firm = reviews.iter().filter(|one| one["firm"] == review["firm"] && is_approved(one));
-    match is_approved(review) && of_firm.count() >= 5 {
+fn written(review: &HashMap<String, String>, approved_counts: &HashMap<&str, usize>) -> Option<i64> {
+    match review["status"] == "approved" && approved_counts[review["firm"].as_str()] >= 5 {
         true => day(&review["created_on"]).map(|day| 2 * day + 1),
         false => day(&format!("{}-01", &review["created_on"][..7])).map(|day| 2 * day),
     }
@@ -367,6 +374,7 @@ fn listings(client: &Client) -> Vec<ListCase> {
             }
         })
         .collect();
+    let approved_counts = approved_counts(&review_rows);
     let reviews: Vec<Row> = review_rows
         .iter()
         .filter(|row| row["status"] != "rejected")
@@ -379,7 +387,7 @@ fn listings(client: &Client) -> Vec<ListCase> {
                 ("ghosted", set([said(row, "ghosted")])),
             ]),
             number: numbers([
-                ("created_on", written(row, &review_rows)),
+                ("created_on", written(row, &approved_counts)),
                 ("rating", number(&said(row, "rating"))),
                 ("responsiveness", number(&said(row, "responsiveness"))),
                 ("fairness", number(&said(row, "fairness"))),

@@ -8,8 +8,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use data::{Date, NoProgress};
-use flate2::Compression;
 use flate2::write::GzEncoder;
+use flate2::{Compress, Compression, Crc, FlushCompress};
 use import::sources::SourceError;
 use import::sources::import::Import;
 use tempfile::TempDir;
@@ -99,11 +99,24 @@ fn gzip(content: &[u8]) -> Vec<u8> {
 
 /// A text that ends in 80 megabytes of one byte, which are packed to a thousandth.
 fn bomb(beginning: &[u8], byte: u8) -> Vec<u8> {
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
-    gzip.write_all(beginning).unwrap();
+    const PIECES: usize = 80;
     let piece = vec![byte; 1 << 20];
-    (0..80).for_each(|_| gzip.write_all(&piece).unwrap());
-    gzip.finish().unwrap()
+    let mut packer = Compress::new(Compression::best(), false);
+    let mut pack = |content: &[u8], flush: FlushCompress| {
+        let mut packed = Vec::with_capacity(content.len() / 4 + 1_024);
+        packer.compress_vec(content, &mut packed, flush).unwrap();
+        packed
+    };
+    // After a full flush each piece is packed alike, so that it is packed once.
+    let beginning_packed = pack(beginning, FlushCompress::Full);
+    let pieces = pack(&piece, FlushCompress::Full).repeat(PIECES);
+    let end = pack(&[], FlushCompress::Finish);
+    let mut sum = Crc::new();
+    sum.update(beginning);
+    (0..PIECES).for_each(|_| sum.update(&piece));
+    let header = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    let trailer = [sum.sum().to_le_bytes(), sum.amount().to_le_bytes()].concat();
+    [&header[..], &*beginning_packed, &*pieces, &*end, &*trailer].concat()
 }
 
 /// Delimited text, alone and in archives.

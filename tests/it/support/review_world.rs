@@ -131,7 +131,16 @@ impl Quality {
     /// The points that reviews of the firm have on average.
     fn true_score(&self, chance: &mut Chance, reviewers: Reviewers) -> f64 {
         const REVIEWS: usize = 3_000;
-        (0..REVIEWS).map(|_| self.experience(chance, reviewers).points()).sum::<f64>() / REVIEWS as f64
+        let [rating, responsiveness, fairness, value_add] = self.levels;
+        let of_trials = 30.0 * rating + 15.0 * (responsiveness + fairness + value_add) + 25.0 * (1.0 - self.ghosting);
+        match reviewers {
+            Reviewers::Trials => of_trials,
+            Reviewers::Extremes => 0.85 * of_trials + 0.15 * 100.0 * (0.2 + 0.6 * self.base),
+            // What rounding and limits do to them is drawn.
+            Reviewers::Moods => {
+                (0..REVIEWS).map(|_| self.experience(chance, reviewers).points()).sum::<f64>() / REVIEWS as f64
+            }
+        }
     }
 }
 
