@@ -11,7 +11,7 @@ use data::{NoProgress, Table, compile};
 use serde_json::{Value, json};
 
 use crate::support::browser::{Browser, PASSWORD};
-use crate::support::harness::{NOON, Reply, Server, bundled_folder, catalog_of, copy_as};
+use crate::support::harness::{NOON, Reply, Server, bundled_folder, catalog_of, copy_as, next_release};
 use crate::support::html::{Markup, parse};
 use crate::support::installation::small;
 use crate::support::program::run;
@@ -320,7 +320,7 @@ fn the_releases_are_listed_with_what_happened_to_them() {
     assert!(page.contains("0 swaps, 0 rejected releases") && !page.contains("Last rejection"), "{page}");
     let releases = &server.state.releases;
     releases.replace(Arc::new(catalog_of(copy_as(&small(), "2026-11-19.1").path())));
-    releases.replace(Arc::new(catalog_of(copy_as(&bundled_folder(), "2026-11-21.1").path())));
+    releases.replace(next_release());
     let page = operator.get("/admin").text;
     assert!(page.contains("2 swaps, 0 rejected releases"), "{page}");
     let rows = parse(&page).rows("[aria-label=Releases] tbody tr");

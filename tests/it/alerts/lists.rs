@@ -7,7 +7,7 @@ use auth::quota::Tier;
 use serde_json::{Value, json};
 
 use super::{alerts, evaluated, number, texts};
-use crate::api::changes::{Copy, FIRST, SECOND, copy_of, releases};
+use crate::api::changes::{Copy, FIRST, SECOND, copy_of_lists, releases};
 use crate::support::browser::Browser;
 use crate::support::harness::Server;
 
@@ -30,7 +30,7 @@ fn a_list_brings_exactly_what_changed_about_its_records() {
     let [third] = releases([THIRD], SEED);
     let server = Server::of(first);
     let visitor = server.client(Tier::Enterprise);
-    let before = copy_of(&visitor, FIRST);
+    let before = copy_of_lists(&visitor, FIRST, &["vcs"]);
     let firms: Vec<&str> = before.keys().filter(|(list, _)| list == "vcs").map(|(_, slug)| slug.as_str()).collect();
     let mut browser = Browser::signed_up(&server, "ada@example.com");
     let (key, _) = browser.create_key("alerts");
@@ -46,7 +46,7 @@ fn a_list_brings_exactly_what_changed_about_its_records() {
 
     server.state.releases.replace(Arc::new(second));
     assert_eq!(evaluated(&server), 1);
-    let after = copy_of(&visitor, SECOND);
+    let after = copy_of_lists(&visitor, SECOND, &["vcs"]);
     let found = alerts(&own, "");
     let [alert] = found.as_slice() else { panic!("{found:?}") };
     let records = alert["records"].as_array().unwrap();

@@ -1,13 +1,12 @@
 //! Nothing is chosen in silence: names that fit several records, signs, empty values, contradictions, regions.
 
 use auth::quota::Tier;
-use catalog::bundled;
 use data::Table;
 use mcp::Tool;
 use serde_json::{Value, json};
 
 use crate::mcp::tools::TestTools;
-use crate::support::harness::{Client, Server, catalog_of, real_catalog};
+use crate::support::harness::{Client, Server, bundled, catalog_of, real_catalog};
 use crate::support::two_firms::{dataset_with, serve};
 
 /// The code and the text of each warning.
@@ -449,7 +448,7 @@ fn initials_of_a_larger_firm_are_not_read_as_another_name() {
 
 #[test]
 fn a_search_suggests_only_similar_names() {
-    let catalog = bundled().unwrap();
+    let catalog = bundled();
     for (table, text) in [(Table::Firms, "zzzqqq"), (Table::Startups, "qqzzxx"), (Table::People, "Zqrx Vbqz")] {
         let found = catalog.search(table, text);
         assert_eq!(found.did_you_mean, [0; 0], "{text}");

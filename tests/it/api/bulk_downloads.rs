@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use auth::quota::Tier;
-use catalog::{BulkFile, bundled};
+use catalog::BulkFile;
 use release::{Checksum, Manifest, ReleaseStore, Starting, manifest};
 use service::BulkAccess;
 use tempfile::TempDir;
 
-use crate::support::harness::{Client, Dice, Server, agent_without_redirects, code, resident, runs, wants_rounds};
-use crate::support::installation::{Installation, overwrite};
+use crate::support::harness::{
+    Client, Dice, Server, agent_without_redirects, catalog_of, code, resident, runs, wants_rounds,
+};
+use crate::support::installation::{Installation, overwrite, small};
 use crate::support::program::Process;
 
 const NAME: &str = "people.ndjson.gz";
@@ -37,7 +39,7 @@ impl Downloads {
         fs::write(at(NAME), &bytes).unwrap();
         fs::write(at("views.sql"), "").unwrap();
         let files = [NAME, "views.sql"].map(|name| BulkFile::open(&at(name), name).unwrap());
-        let server = Server::offering(bundled().unwrap().with_bulk_files(files.into()), access);
+        let server = Server::offering(catalog_of(&small()).with_bulk_files(files.into()), access);
         let path = format!("/data/{}/{NAME}", server.state.releases.current().version());
         Self { server, folder, bytes, path }
     }

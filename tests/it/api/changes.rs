@@ -9,10 +9,12 @@ use std::sync::{Arc, OnceLock};
 use auth::quota::Tier;
 use catalog::Catalog;
 use flate2::read::GzDecoder;
+use release::ReleaseStore;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::support::harness::{
-    Client, Dice, Server, bundled_folder, cases, catalog_of, code, copy_as, real_data, wants_rounds,
+    Client, Dice, Server, cases, catalog_of, code, copy_as, copy_with_few_reviews, real_data, wants_rounds,
 };
 use crate::support::installation::Installation;
 
@@ -30,8 +32,13 @@ pub fn key_of(record: &Value) -> String {
 
 /// All records of a release, walked page by page.
 pub fn copy_of(client: &Client, version: &str) -> Copy {
+    copy_of_lists(client, version, &PATHS)
+}
+
+/// The records of some lists of a release.
+pub fn copy_of_lists(client: &Client, version: &str, paths: &[&'static str]) -> Copy {
     let mut copy = Copy::new();
-    for path in PATHS {
+    for path in paths.iter().copied() {
         for mut record in walk(client, &format!("{path}?fields=*&limit=1000&snapshot={version}")) {
             // Those of a startup are records of their own, and what is known of a record's history is no part of it.
             let fields = record.as_object_mut().unwrap();
@@ -172,21 +179,15 @@ pub fn edit(folder: &Path, dice: &mut Dice) {
     fs::write(folder.join("redirects.csv"), format!("kind,slug,target\n{lines}")).unwrap();
 }
 
-/// Keeps one of eight reviews, which are most of the text of the bundled dataset, for tests that build several releases.
-pub fn thin_reviews(folder: &Path) {
-    let Sheet { header, rows } = Sheet::read(folder, "reviews.csv");
-    Sheet { header, rows: rows.into_iter().step_by(8).collect() }.write(folder, "reviews.csv");
-}
-
 /// Releases of these versions, `seed` decides how they differ.
 pub fn releases<const N: usize>(versions: [&str; N], seed: u64) -> [Catalog; N] {
-    releases_of(&bundled_folder(), versions, seed)
+    releases_of(copy_with_few_reviews, versions, seed)
 }
 
-fn releases_of<const N: usize>(dataset: &Path, versions: [&str; N], seed: u64) -> [Catalog; N] {
+fn releases_of<const N: usize>(dataset: impl Fn(&str) -> TempDir, versions: [&str; N], seed: u64) -> [Catalog; N] {
     let mut dice = Dice(seed);
     versions.map(|version| {
-        let copy = copy_as(dataset, version);
+        let copy = dataset(version);
         edit(copy.path(), &mut dice);
         catalog_of(copy.path())
     })
@@ -237,7 +238,7 @@ fn changes_applied_to_a_copy_of_a_real_release_give_the_others() {
     }
     let Some(folder) = real_data() else { return };
     let versions = [FIRST, SECOND, "2026-11-22.1"];
-    let [first, second, third] = releases_of(&folder, versions, 7);
+    let [first, second, third] = releases_of(|version| copy_as(&folder, version), versions, 7);
     let server = Server::of(first);
     server.state.releases.replace(Arc::new(second));
     server.state.releases.replace(Arc::new(third));
@@ -433,17 +434,17 @@ fn releases_and_rounds_have_feeds() {
 fn the_bulk_file_of_changes_is_what_the_api_lists() {
     let installation = Installation::new();
     let mut dice = Dice(11);
-    let copies = [FIRST, "2026-11-20.2", SECOND].map(|version| {
-        let copy = copy_as(&bundled_folder(), version);
-        thin_reviews(copy.path());
+    let versions = [FIRST, "2026-11-20.2", SECOND];
+    for version in versions {
+        let copy = copy_with_few_reviews(version);
         edit(copy.path(), &mut dice);
         installation.indexer(&["build", "--bulk", "--force", "--dataset", copy.path().to_str().unwrap()]);
-        copy
-    });
-    let server = Server::of(catalog_of(copies[0].path()));
-    for copy in &copies[1..] {
-        server.state.releases.replace(Arc::new(catalog_of(copy.path())));
     }
+    let releases = ReleaseStore::at(installation.index());
+    let [first, others @ ..] =
+        versions.map(|version| Arc::new(releases.open(version.parse().unwrap()).unwrap().catalog));
+    let server = Server::of(first);
+    others.into_iter().for_each(|release| server.state.releases.replace(release));
     let client = server.client(Tier::Enterprise);
     let bulk = installation.index().join(SECOND).join("bulk");
     for since in [FIRST, "2026-11-20.2"] {

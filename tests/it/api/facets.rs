@@ -3,7 +3,7 @@
 use auth::quota::Tier;
 use serde_json::{Value, json};
 
-use crate::support::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as};
+use crate::support::harness::{Client, Server, catalog_of, code, copy_with_few_reviews};
 
 fn total(client: &Client, parameters: &[(&str, &str)]) -> u64 {
     client.list("/api/v3/vcs", parameters).json()["pagination"]["total"].as_u64().unwrap()
@@ -75,7 +75,7 @@ fn facets_accept_only_filters_and_fields() {
 
 #[test]
 fn all_matches_of_a_search_are_counted_and_listed() {
-    let folder = copy_as(&bundled_folder(), "2026-11-20.9");
+    let folder = copy_with_few_reviews("2026-11-20.9");
     let place = folder.path().join("firms.csv");
     let mut firms = std::fs::read_to_string(&place).unwrap();
     let country = |number: u32| ["DE", "GB"][number as usize % 2];

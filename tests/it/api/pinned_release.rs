@@ -8,7 +8,7 @@ use auth::quota::Tier;
 use catalog::Catalog;
 use serde_json::{Value, json};
 
-use crate::support::harness::{Client, Reply, Server, bundled_folder, catalog_of, code, copy_as};
+use crate::support::harness::{Client, Reply, Server, bundled_folder, catalog_of, code, copy_as, next_release};
 use crate::support::installation::small;
 
 const FIRST: &str = "2026-11-20.1";
@@ -18,13 +18,6 @@ const FIRST: &str = "2026-11-20.1";
 fn first() -> Arc<Catalog> {
     static FIRST_RELEASE: OnceLock<Arc<Catalog>> = OnceLock::new();
     Arc::clone(FIRST_RELEASE.get_or_init(|| Arc::new(release(FIRST))))
-}
-
-/// The bundled data as the release of the next day.
-fn next() -> Arc<Catalog> {
-    static NEXT_RELEASE: OnceLock<Arc<Catalog>> = OnceLock::new();
-    let compiled = || Arc::new(catalog_of(copy_as(&bundled_folder(), "2026-11-21.1").path()));
-    Arc::clone(NEXT_RELEASE.get_or_init(compiled))
 }
 
 fn release(version: &str) -> Catalog {
@@ -78,7 +71,7 @@ fn a_pinned_release_answers_as_it_did_when_it_was_served() {
         // The served release may be named, too, and is the same resource.
         assert_eq!(content(&client.get(&pinned(path, "2026-11-20.1"))), *response, "{path}");
     }
-    server.state.releases.replace(next());
+    server.state.releases.replace(next_release());
     let mut changed = 0;
     for (path, response) in PATHS.iter().zip(&before) {
         let now = get(path);
@@ -123,7 +116,7 @@ fn a_cursor_stays_in_the_pinned_release() {
     let server = Server::of(first());
     let client = server.client(Tier::Enterprise);
     let before = follow(&client, "/api/v3/vcs?limit=50".to_owned(), "2026-11-20.1");
-    server.state.releases.replace(next());
+    server.state.releases.replace(next_release());
     assert_ne!(follow(&client, "/api/v3/vcs?limit=50".to_owned(), "2026-11-21.1"), before);
     assert_eq!(follow(&client, pinned("vcs?limit=50", "2026-11-20.1"), "2026-11-20.1"), before);
 

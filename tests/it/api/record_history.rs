@@ -10,8 +10,8 @@ use data::SnapshotVersion;
 use release::ReleaseStore;
 use serde_json::{Value, json};
 
-use crate::api::changes::{Copy, PATHS, copy_of, edit, key_of, thin_reviews, walk};
-use crate::support::harness::{Dice, Server, bundled_folder, copy_as};
+use crate::api::changes::{Copy, PATHS, copy_of, edit, key_of, walk};
+use crate::support::harness::{Dice, Server, copy_as, copy_with_few_reviews};
 use crate::support::installation::Installation;
 
 const VERSIONS: [&str; 4] = ["2026-11-20.1", "2026-11-20.2", "2026-11-27.1", "2026-12-04.1"];
@@ -83,8 +83,7 @@ fn records_have_the_releases_in_which_they_appeared_and_changed() {
     let installation = Installation::new();
     let mut dice = Dice(23);
     let datasets = VERSIONS.map(|version| {
-        let dataset = copy_as(&bundled_folder(), version);
-        thin_reviews(dataset.path());
+        let dataset = copy_with_few_reviews(version);
         edit(dataset.path(), &mut dice);
         installation.indexer(&["build", "--force", "--dataset", dataset.path().to_str().unwrap()]);
         dataset

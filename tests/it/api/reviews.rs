@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::api::changes::walk;
 use crate::api::records::csv;
 use crate::mcp::tools::TestTools;
-use crate::support::harness::{Server, bundled_folder, catalog_of, code, copy_as};
+use crate::support::harness::{Server, catalog_of, code, copy_with_few_reviews};
 use crate::support::html::{Markup, parse, text_of};
 use crate::support::installation::Installation;
 use crate::support::two_firms;
@@ -39,10 +39,10 @@ const CONTENT: [&str; 17] = [
     "cleared",
 ];
 
-/// The bundled dataset, in which the reviews of some statuses say what `say` makes of the row's number, on some other day
-/// of their month.
+/// The bundled dataset with few reviews, of which those of some statuses say what `say` makes of the row's number, on some
+/// other day of their month.
 fn dataset(statuses: &[&str], say: impl Fn(usize) -> [String; 17]) -> tempfile::TempDir {
-    let folder = copy_as(&bundled_folder(), VERSION);
+    let folder = copy_with_few_reviews(VERSION);
     let place = folder.path().join("reviews.csv");
     let mut reader = csv::Reader::from_path(&place).unwrap();
     let header = reader.headers().unwrap().clone();
@@ -64,7 +64,7 @@ fn dataset(statuses: &[&str], say: impl Fn(usize) -> [String; 17]) -> tempfile::
         writer.write_record(&row).unwrap();
     }
     writer.flush().unwrap();
-    assert!(changed > 100, "{statuses:?}: {changed}");
+    assert!(changed > 50, "{statuses:?}: {changed}");
     folder
 }
 
@@ -120,9 +120,9 @@ fn own(texts: [&str; 17]) -> [String; 17] {
     texts.map(str::to_owned)
 }
 
-/// The bundled dataset with another value of columns of each review, by its number.
+/// The bundled dataset with few reviews and another value of columns of each of them, by its number.
 fn with(columns: &[&str], value: impl Fn(&str, usize) -> String) -> tempfile::TempDir {
-    let folder = copy_as(&bundled_folder(), VERSION);
+    let folder = copy_with_few_reviews(VERSION);
     let place = folder.path().join("reviews.csv");
     let mut reader = csv::Reader::from_path(&place).unwrap();
     let header = reader.headers().unwrap().clone();
@@ -247,7 +247,7 @@ fn a_pending_review_shows_in_every_version_only_that_it_waits() {
     let server = Server::of(catalog_of(dataset(&["pending"], bad).path()));
     let client = server.client(Tier::Enterprise);
     let pending = walk(&client, "reviews?status=pending&fields=*&limit=1000");
-    assert!(pending.len() > 100);
+    assert!(pending.len() > 50);
     for review in &pending {
         assert_eq!(known(review), SHOWN, "{review}");
         assert_eq!(review["created_on"].as_str().unwrap().len(), "2026-11".len(), "{review}");

@@ -11,7 +11,7 @@ use search::MatchClass;
 use serde_json::{Value, json};
 
 use crate::api::fields::keys;
-use crate::support::harness::{Server, bundled, bundled_folder, catalog_of, code, copy_as, one_of, real_catalog};
+use crate::support::harness::{Server, bundled, catalog_of, code, copy_with_few_reviews, one_of, real_catalog};
 use crate::support::html::{Markup, parse};
 
 fn suggest(catalog: &Catalog, text: &str, limit: usize) -> Vec<Suggestion> {
@@ -134,7 +134,7 @@ fn lists_of_the_real_data_are_ordered_marked_and_without_repetition() {
 
 #[test]
 fn records_of_one_name_have_different_notes_once_it_is_typed() {
-    let folder = copy_as(&bundled_folder(), "2026-12-01.1");
+    let folder = copy_with_few_reviews("2026-12-01.1");
     let people = folder.path().join("people.csv");
     let mut text = fs::read_to_string(&people).unwrap();
     // Two people at firms, one of them twice.

@@ -1,11 +1,11 @@
 //! Suggestions for unknown values: the nearest slug, value, key or path, in a form that works.
 
 use auth::quota::Tier;
-use catalog::{Catalog, bundled};
+use catalog::Catalog;
 use data::{Facet, Table};
 use serde_json::{Value, json};
 
-use crate::support::harness::{Client, Server, real_catalog};
+use crate::support::harness::{Client, Server, bundled, real_catalog};
 
 /// The first error of a list request.
 fn param_error(client: &Client, list: &str, name: &str, value: &str) -> Value {
@@ -84,7 +84,7 @@ fn assert_slugs_are_suggested(catalog: &Catalog, table: Table, step: usize) {
 
 #[test]
 fn a_slug_without_a_letter_is_suggested() {
-    let catalog = bundled().unwrap();
+    let catalog = bundled();
     for table in [Table::Firms, Table::Startups, Table::People, Table::Sectors] {
         assert_slugs_are_suggested(&catalog, table, 3);
     }

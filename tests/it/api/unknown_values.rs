@@ -7,7 +7,7 @@ use mcp::Tool;
 use serde_json::json;
 
 use crate::mcp::tools::TestTools;
-use crate::support::harness::{Server, catalog_of};
+use crate::support::harness::{Server, bundled, catalog_of};
 use crate::support::html::{Markup, parse};
 use crate::support::two_firms::{dataset, serve};
 
@@ -223,7 +223,7 @@ fn an_organization_without_known_people_is_not_one_without_people() {
 
 #[test]
 fn coverage_counts_the_records_with_a_value() {
-    let catalog = catalog::bundled().unwrap();
+    let catalog = bundled();
     let snapshot = catalog.snapshot();
     for table in Table::ALL {
         for (index, field) in table.fields().iter().enumerate() {

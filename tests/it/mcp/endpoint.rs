@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use catalog::bundled;
 use mcp::{McpEndpoint, McpQuota, Settings, ToolBackend};
 use tempfile::TempDir;
 
-use crate::support::harness::state;
+use crate::support::harness::{bundled, state};
 
 /// Tool calls a day of the only client.
 pub const LIMIT: u32 = 100;
@@ -21,7 +20,7 @@ pub struct Endpoint {
 impl Endpoint {
     pub fn new() -> Self {
         let data = tempfile::tempdir().unwrap();
-        let state = state(bundled().unwrap(), data.path(), PUBLIC_URL);
+        let state = state(bundled(), data.path(), PUBLIC_URL);
         let settings = Settings { body_limit: 4_096, ..Settings::new(PUBLIC_URL) };
         let tools = ToolBackend::new(Arc::clone(&state.releases), PUBLIC_URL, [7; 32]);
         let quota = McpQuota { state, daily_limit: LIMIT, pools: Arc::new([]) };

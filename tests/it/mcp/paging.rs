@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use auth::quota::Tier;
-use catalog::bundled;
 use mcp::{Tool, ToolBackend, ToolCall};
 use release::ActiveRelease;
 use serde_json::{Value, json};
 
 use super::tools::TestTools;
-use crate::support::harness::Server;
+use crate::support::harness::{Server, bundled};
 
 /// The items of all pages of a search; every page must have the same total, and only the last one no cursor.
 fn all_items(tools: &TestTools, tool: Tool, arguments: &Value) -> Vec<Value> {
@@ -98,7 +97,7 @@ fn a_cursor_carries_its_search_and_rejects_another() {
     }
     let of_another = tools.call(Tool::SearchStartups, &json!({ "cursor": cursor })).unwrap_err();
     assert_eq!(of_another[0].parameter, "cursor");
-    let forged = TestTools::with_secret(bundled().unwrap(), [8; 32]);
+    let forged = TestTools::with_secret(bundled(), [8; 32]);
     assert_eq!(forged.call(Tool::SearchVcs, &json!({ "cursor": cursor })).unwrap_err()[0].parameter, "cursor");
 }
 

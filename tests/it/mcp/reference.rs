@@ -18,7 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 use transport::server::{Limits, RequestBody, ResponseBody, run};
 use transport::{ErrorContext, Handler, Peer, RequestId, RequestParts, RequestTrace};
 
-use crate::support::harness::{Client, agent, state};
+use crate::support::harness::{Client, agent, bundled, state};
 
 /// A PNG of one pixel.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -68,7 +68,7 @@ impl ReferenceServer {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let state = state(catalog::bundled().unwrap(), data.path(), &url);
+        let state = state(bundled(), data.path(), &url);
         let tools = ToolBackend::new(Arc::clone(&state.releases), &url, [7; 32]);
         let quota = McpQuota { state, daily_limit: 1_000_000, pools: Arc::new([]) };
         let endpoint = ReferenceEndpoint(Arc::new(McpEndpoint::new(&Settings::new(url.clone()), tools, quota)));

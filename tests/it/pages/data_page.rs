@@ -7,7 +7,9 @@ use std::sync::Arc;
 use auth::quota::Tier;
 use serde_json::Value;
 
-use crate::support::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog};
+use crate::support::harness::{
+    Client, Server, bundled_folder, catalog_of, copy_as, copy_with_few_reviews, real_catalog,
+};
 use crate::support::html::{Markup, parse, text_of};
 
 fn total(client: &Client, path: &str) -> u64 {
@@ -119,12 +121,12 @@ fn gaps_are_computed_from_the_data() {
 
 #[test]
 fn the_page_says_what_the_release_changed() {
-    let before = copy_as(&bundled_folder(), "2026-11-20.2");
+    let before = copy_with_few_reviews("2026-11-20.2");
     let server = Server::of(catalog_of(before.path()));
     let page = parse(&server.anonymous().get("/data").text);
     let part = text_of(page.section("changes").unwrap());
     assert!(part.contains("The release before it is not held here"), "{part}");
-    let folder = copy_as(&bundled_folder(), "2026-11-21.1");
+    let folder = copy_with_few_reviews("2026-11-21.1");
     let file = folder.path().join("firms.csv");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replacen("Alder Capital,", "Alder Capital Partners,", 1)).unwrap();

@@ -8,7 +8,7 @@ use data::Table;
 use scraper::ElementRef;
 use serde_json::{Value, json};
 
-use crate::support::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog};
+use crate::support::harness::{Client, Server, catalog_of, copy_with_few_reviews, real_catalog};
 use crate::support::html::{Markup, parse, text_of};
 
 const RECORDS: [(&str, Table); 3] = [("vcs", Table::Firms), ("startups", Table::Startups), ("people", Table::People)];
@@ -384,7 +384,7 @@ fn json_ld_has_the_values_of_the_api() {
 
 #[test]
 fn no_name_ends_the_json_ld_or_makes_markup_in_markdown() {
-    let copy = copy_as(&bundled_folder(), "2026-11-21.1");
+    let copy = copy_with_few_reviews("2026-11-21.1");
     let firms = copy.path().join("firms.csv");
     let hostile = "</script><script>alert(1)</script> [x](y) | **b** `c` # d";
     let text = fs::read_to_string(&firms).unwrap().replacen("Alder Capital,", &format!("\"{hostile}\","), 1);

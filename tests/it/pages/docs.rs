@@ -24,7 +24,7 @@ use site::static_pages::StaticPages;
 use transport::problem::Code;
 use transport::server::Limits;
 
-use crate::support::harness::{Server, bundled_folder, catalog_of, copy_as, real_catalog, wants_all};
+use crate::support::harness::{Server, catalog_of, copy_with_few_reviews, real_catalog, wants_all};
 use crate::support::html::{Markup, parse, text_of};
 
 fn pages() -> Vec<&'static str> {
@@ -237,7 +237,7 @@ fn the_requests_in_the_docs_name_records_of_the_release_that_is_served() {
     let visitor = server.anonymous();
     let path = format!("/api/v3/vcs/{first} ");
     assert!(visitor.get("/docs/reference/get_vc").text.contains(&path));
-    let folder = copy_as(&bundled_folder(), "2026-11-20.9");
+    let folder = copy_with_few_reviews("2026-11-20.9");
     for entry in fs::read_dir(folder.path()).unwrap() {
         let file = entry.unwrap().path();
         fs::write(&file, fs::read_to_string(&file).unwrap().replace(&first, "another-slug")).unwrap();

@@ -1,7 +1,7 @@
 //! The leaderboard: what moved since the release before, histograms, and why a board has no firms.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use auth::quota::Tier;
 use catalog::Catalog;
@@ -30,15 +30,20 @@ fn release(version: &str, passes: impl Fn(&csv::StringRecord) -> bool) -> Catalo
     catalog_of(folder.path())
 }
 
-/// Serves a release after another in which each third firm has other reviews, and some none.
+/// Serves a release after another in which each third firm has other reviews, and some none. All tests share both.
 fn moved() -> Server {
-    let sum = |row: &csv::StringRecord| row[1].bytes().map(usize::from).sum::<usize>();
-    let server = Server::of(release(BEFORE, |row| match sum(row) % 9 {
-        0 => false,
-        3 | 6 => row[3] > *"2",
-        _ => true,
-    }));
-    server.state.releases.replace(Arc::new(release(NOW, |row| sum(row) % 9 != 4)));
+    static RELEASES: OnceLock<[Arc<Catalog>; 2]> = OnceLock::new();
+    let [before, now] = RELEASES.get_or_init(|| {
+        let sum = |row: &csv::StringRecord| row[1].bytes().map(usize::from).sum::<usize>();
+        let before = release(BEFORE, |row| match sum(row) % 9 {
+            0 => false,
+            3 | 6 => row[3] > *"2",
+            _ => true,
+        });
+        [before, release(NOW, |row| sum(row) % 9 != 4)].map(Arc::new)
+    });
+    let server = Server::of(Arc::clone(before));
+    server.state.releases.replace(Arc::clone(now));
     server
 }
 

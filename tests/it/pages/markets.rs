@@ -7,7 +7,7 @@ use scraper::{ElementRef, Html};
 use serde_json::{Value, json};
 
 use crate::pages::{check, list_of, rendered};
-use crate::support::harness::{Client, Server, bundled_folder, catalog_of, copy_as};
+use crate::support::harness::{Client, Server, catalog_of, copy_with_few_reviews};
 use crate::support::html::{Markup, parse, text_of};
 
 /// The texts of the cells of the first table of a section, row by row.
@@ -354,7 +354,7 @@ fn rounds_have_the_sectors_and_country_of_the_startup_unless_no_row_has_any() {
         }
     }
     // A folder whose startups have neither.
-    let folder = copy_as(&bundled_folder(), "2026-11-21.1");
+    let folder = copy_with_few_reviews("2026-11-21.1");
     let path = folder.path().join("startups.csv");
     let mut reader = csv::Reader::from_path(&path).unwrap();
     let heads = reader.headers().unwrap().clone();

@@ -194,6 +194,21 @@ pub fn copy_as(folder: &Path, version: &str) -> TempDir {
     copy
 }
 
+/// The bundled dataset as another version, with one of eight reviews: these take half of the time in which its release is
+/// compiled, for tests that look at something else.
+pub fn copy_with_few_reviews(version: &str) -> TempDir {
+    let copy = copy_as(&bundled_folder(), version);
+    let path = copy.path().join("reviews.csv");
+    let mut reader = csv::Reader::from_path(&path).unwrap();
+    let header = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let mut writer = csv::Writer::from_path(path).unwrap();
+    writer.write_record(&header).unwrap();
+    rows.iter().step_by(8).for_each(|row| writer.write_record(row).unwrap());
+    writer.flush().unwrap();
+    copy
+}
+
 /// All servers of this process share it, and so the texts that one of them has searched for.
 pub fn bundled() -> Arc<Catalog> {
     static CATALOG: OnceLock<Arc<Catalog>> = OnceLock::new();
@@ -204,6 +219,13 @@ pub fn bundled() -> Arc<Catalog> {
 pub fn published() -> Arc<Catalog> {
     static CATALOG: OnceLock<Arc<Catalog>> = OnceLock::new();
     Arc::clone(CATALOG.get_or_init(|| Arc::new(catalog_of(&bundled_folder()))))
+}
+
+/// The bundled dataset as the release of the next day. All tests share it.
+pub fn next_release() -> Arc<Catalog> {
+    static CATALOG: OnceLock<Arc<Catalog>> = OnceLock::new();
+    let compiled = || Arc::new(catalog_of(copy_as(&bundled_folder(), "2026-11-21.1").path()));
+    Arc::clone(CATALOG.get_or_init(compiled))
 }
 
 /// All tests come from one address.
@@ -334,8 +356,8 @@ impl Server {
 }
 
 /// What the routes of a service share; `data` is the folder of accounts and keys.
-pub fn state(catalog: Catalog, data: &Path, public_url: &str) -> Arc<State> {
-    state_with(Arc::new(catalog), data, Ok(public_url), Operator::default(), PLENTY, BulkAccess::Open)
+pub fn state(catalog: impl Into<Arc<Catalog>>, data: &Path, public_url: &str) -> Arc<State> {
+    state_with(catalog.into(), data, Ok(public_url), Operator::default(), PLENTY, BulkAccess::Open)
 }
 
 /// `public_url` is `Err` if the operator chose none: the address on which the server listens.
@@ -408,6 +430,8 @@ pub fn agent_without_redirects() -> ureq::Agent {
 
 fn agent_with(max_redirects: u32) -> ureq::Agent {
     let config = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(max_redirects);
+    // A new connection fills its buffers with zeros, which takes long in code that is not optimized. The longest URL has 28 KB.
+    let config = config.input_buffer_size(32 << 10).output_buffer_size(48 << 10);
     // The server closes idle connections after 15 seconds: a kept one must not be used when that is near.
     config.max_idle_age(Duration::from_secs(5)).build().new_agent()
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::pages::charts::{all, text};
 use crate::pages::profiles::total;
 use crate::pages::rendered;
-use crate::support::harness::{Server, bundled_folder, catalog_of, copy_as};
+use crate::support::harness::{Server, catalog_of, copy_with_few_reviews};
 use crate::support::html::{Markup, parse, text_of};
 
 #[test]
@@ -60,7 +60,7 @@ fn roles_of_a_person_have_the_figures_of_their_organizations() {
 
 #[test]
 fn another_record_that_may_be_of_the_same_person_says_why() {
-    let folder = copy_as(&bundled_folder(), "2026-11-27.1");
+    let folder = copy_with_few_reviews("2026-11-27.1");
     let path = folder.path().join("people.csv");
     let more = "ada-one,Ada Q. Example,Partner,firm,alder-capital,\n\
                 ada-two,Ada Q. Example,Board member,startup,ashport,\n\
