@@ -11,7 +11,9 @@ use release::ReleaseStore;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::harness::{bundled_folder, copy_as, real_data, resident, rounds, runs_long_tests, wants_rounds};
+use crate::support::harness::{
+    copy_as, copy_with_few_reviews, real_data, resident, rounds, runs_long_tests, wants_rounds,
+};
 use crate::support::installation::{overwrite, small};
 
 fn version(text: &str) -> SnapshotVersion {
@@ -344,7 +346,7 @@ fn each_failure_has_its_exit_code() {
 fn concurrent_builds_succeed_or_report_that_the_index_is_busy() {
     let index = Index::new();
     let start = |version: &str| {
-        let dataset = copy_as(&bundled_folder(), version);
+        let dataset = copy_with_few_reviews(version);
         let words = ["build", "--dataset", dataset.path().to_str().unwrap()];
         let child = index.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         (dataset, child)
@@ -363,11 +365,9 @@ fn concurrent_builds_succeed_or_report_that_the_index_is_busy() {
 /// After a kill at any moment, the old or the new release is active and complete, and the next build succeeds.
 #[test]
 fn a_kill_at_any_moment_leaves_the_old_or_the_new_release() {
-    // Many kills are of small builds.
-    let dataset = if wants_rounds() { small() } else { bundled_folder() };
-    let moments = rounds(500, 5) as u32;
+    let moments = rounds(500, 12) as u32;
     let index = Index::new();
-    let (old, new) = (copy_as(&dataset, "2026-11-20.1"), copy_as(&dataset, "2026-11-27.1"));
+    let (old, new) = (copy_as(&small(), "2026-11-20.1"), copy_as(&small(), "2026-11-27.1"));
     index.build(old.path()).code(0);
     let start = Instant::now();
     index.build(new.path()).code(0);
@@ -482,7 +482,7 @@ fn the_real_data_compiles_without_an_error() {
 #[test]
 fn a_search_shows_the_components_of_each_score() {
     let index = Index::new();
-    let (status, _) = index.build(&bundled_folder()).0.status.code().zip(Some(())).unwrap();
+    let (status, _) = index.build(copy_with_few_reviews("2026-11-20.1").path()).0.status.code().zip(Some(())).unwrap();
     assert_eq!(status, 0);
     let found = index.run(&["search", "--json", "aldr captial", "--limit", "2"]).json(0);
     assert_eq!(found["matches"][0]["slug"], "alder-capital");

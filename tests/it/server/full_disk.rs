@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use auth::{ApiKey, SqliteStore, Store};
@@ -14,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::support::browser::shown_key;
 use crate::support::harness::{Client, Reply, agent, agent_without_redirects, rounds, runs};
-use crate::support::program::{Ended, Process, command};
+use crate::support::program::{Ended, Process, command, small_index};
 
 const PASSWORD: &str = "seven quiet herons";
 const PAGE: usize = 4096;
@@ -94,6 +95,7 @@ impl Drop for Disk {
 struct Service {
     disk: Disk,
     server: Option<Process>,
+    index: Arc<TempDir>,
     log: TempDir,
     starts: u32,
     key: ApiKey,
@@ -108,9 +110,10 @@ struct Service {
 
 impl Service {
     fn new() -> Self {
-        let disk = Disk::new();
+        let (disk, index) = (Disk::new(), small_index());
         // A server creates the store.
-        Process::spawn(&mut disk.command(&["--listen", "127.0.0.1:0"]), Stdio::null()).terminate();
+        let words = ["--listen", "127.0.0.1:0", "--index", index.path().to_str().unwrap()];
+        Process::spawn(&mut disk.command(&words), Stdio::null()).terminate();
         let mut create = disk.command(&[
             "account",
             "create",
@@ -128,6 +131,7 @@ impl Service {
         let mut service = Self {
             disk,
             server: None,
+            index,
             log: tempfile::tempdir().unwrap(),
             starts: 0,
             keys: vec![key.clone()],
@@ -152,7 +156,8 @@ impl Service {
             None => word.to_owned(),
         });
         let words = ["--listen", "127.0.0.1:0", "--sign-ups-per-hour", "1000000", "--pages-per-minute", "1000000"];
-        words.map(str::to_owned).into_iter().chain(logs).collect()
+        let index = ["--index", self.index.path().to_str().unwrap()];
+        words.into_iter().chain(index).map(str::to_owned).chain(logs).collect()
     }
 
     fn command(&self) -> Command {

@@ -4,8 +4,12 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use tempfile::TempDir;
 
 use crate::support::harness::Client;
+use crate::support::installation::small;
 
 /// A command of the program on a data folder, without the settings in the environment of the tests.
 pub fn command(data: &Path, words: &[impl AsRef<OsStr>]) -> Command {
@@ -53,14 +57,31 @@ impl Ended {
     }
 }
 
+/// An index with a release of the small dataset, which servers that run at the same time share. A program opens it in a small
+/// part of the time in which it builds the indexes of the bundled snapshot.
+pub fn small_index() -> Arc<TempDir> {
+    static INDEX: Mutex<Weak<TempDir>> = Mutex::new(Weak::new());
+    let mut shared = INDEX.lock().unwrap_or_else(PoisonError::into_inner);
+    shared.upgrade().unwrap_or_else(|| {
+        let index = Arc::new(tempfile::tempdir().unwrap());
+        let mut build = Command::new(env!("CARGO_BIN_EXE_indexer"));
+        build.arg("build").arg("--dataset").arg(small()).arg("--index").arg(index.path());
+        Ended::from(build.output().unwrap()).ok();
+        *shared = Arc::downgrade(&index);
+        index
+    })
+}
+
 /// A server in a process of its own; dropping it kills the process.
 pub struct Process {
     child: Child,
     pub base: String,
+    /// Is removed after the last server of it.
+    _index: Option<Arc<TempDir>>,
 }
 
 impl Process {
-    /// Serves on a free port; the bundled snapshot, unless the settings name an index.
+    /// Serves on a free port; the small dataset, unless the settings name an index.
     pub fn start(data: &Path, settings: &[&str]) -> Self {
         Self::start_with(data, settings, Stdio::inherit())
     }
@@ -74,9 +95,11 @@ impl Process {
     pub fn start_in(data: &Path, settings: &[&str], environment: &[(&str, &str)], log: impl Into<Stdio>) -> Self {
         let words = ["--listen", "127.0.0.1:0"];
         let mut command = command(data, &[&words, settings].concat());
-        // Not in the project, which may have the default index.
-        command.current_dir(data);
-        Self::spawn(command.envs(environment.iter().copied()), log)
+        let index = (!settings.contains(&"--index")).then(small_index);
+        command.envs(index.iter().map(|index| ("VENTUREDEX_INDEX", index.path())));
+        let mut process = Self::spawn(command.current_dir(data).envs(environment.iter().copied()), log);
+        process._index = index;
+        process
     }
 
     /// Starts a server and waits for its address.
@@ -89,7 +112,7 @@ impl Process {
         });
         // The rest is read so that the server never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child, base: base.expect("the server prints its address") }
+        Self { child, base: base.expect("the server prints its address"), _index: None }
     }
 
     pub fn client(&self, key: &str) -> Client {
