@@ -119,7 +119,7 @@ fn compare(server: &Server, most: usize) -> usize {
 
 #[test]
 fn a_file_has_the_records_of_the_list_line_by_line() {
-    let most = cases(10_000, 300) as usize;
+    let most = cases(10_000, 120) as usize;
     assert!(compare(&Server::bundled(), most) > 2 * most);
 }
 

@@ -129,7 +129,7 @@ fn check_all_pairs(catalog: &Catalog) -> (usize, usize) {
             let (all, spelling_another) = &*computed;
             spelling += spelling_another.len();
             // The gate requests some of many.
-            let few = if spelling_another.len() > 100 { one_of(4) } else { 1 };
+            let few = if spelling_another.len() > 100 { one_of(12) } else { 1 };
             let mut pairs: Vec<(String, String)> = spelling_another.iter().step_by(few).cloned().collect();
             if !all.is_empty() {
                 let mut any = || all[dice.below(all.len())].clone();

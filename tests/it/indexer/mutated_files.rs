@@ -9,6 +9,7 @@ use std::process::Command;
 use data::fold::fold;
 
 use crate::commands::doctor::copy_folder;
+use crate::support::harness::one_of;
 
 /// A table as its cells.
 struct Table {
@@ -121,9 +122,10 @@ fn mutated(input: &Path, mutation: Mutation) -> Option<tempfile::TempDir> {
 #[test]
 fn a_table_that_another_program_wrote_is_the_same_or_refused() {
     let (mut problems, mut equal) = (Vec::new(), 0);
-    for (preset, input) in presets() {
+    for (number, (preset, input)) in presets().into_iter().enumerate() {
         let original = dataset(&preset, &input).unwrap();
-        for (name, mutation) in MUTATIONS {
+        // The gate tries half of them in turns.
+        for (name, mutation) in MUTATIONS.into_iter().skip(number % one_of(2)).step_by(one_of(2)) {
             let Some(copy) = mutated(&input, mutation) else { continue };
             match dataset(&preset, &copy.path().join("input")) {
                 Ok(found) if found == original => equal += 1,
@@ -140,12 +142,12 @@ fn a_table_that_another_program_wrote_is_the_same_or_refused() {
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
-    assert!(equal > 40, "only {equal} are the same");
+    assert!(equal > 40 / one_of(2), "only {equal} are the same");
 }
 
 #[test]
 fn a_table_that_was_cut_has_no_value_that_was_not_in_it() {
-    let mut problems = Vec::new();
+    let (mut problems, mut turns) = (Vec::new(), 0..);
     for (preset, input) in presets() {
         let cells = |found: &BTreeMap<String, String>| -> BTreeSet<String> {
             let rows = found.values().flat_map(|text| {
@@ -162,7 +164,9 @@ fn a_table_that_was_cut_has_no_value_that_was_not_in_it() {
             let row = text[last + 1..].trim_end();
             // In the middle of the last row, before its last cell.
             let Some(end) = row.rfind(delimiter).filter(|end| *end > 2) else { continue };
-            for cut in [end / 3, end / 2, end] {
+            // The gate tries one of them in turns.
+            let turn = turns.next().unwrap_or(0) % one_of(3);
+            for cut in [end / 3, end / 2, end].into_iter().skip(turn).step_by(one_of(3)) {
                 let at = (last + 1..=last + 1 + cut).rev().find(|at| text.is_char_boundary(*at)).unwrap();
                 let copy = tempfile::tempdir().unwrap();
                 let copied = copy.path().join("input");

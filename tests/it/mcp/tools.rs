@@ -9,7 +9,7 @@ use release::ActiveRelease;
 use serde_json::{Map, Value, json};
 
 use crate::api::people::with_namesakes;
-use crate::support::harness::{Dice, bundled, catalog_of, real_catalog};
+use crate::support::harness::{Dice, bundled, cases, catalog_of, real_catalog};
 use crate::support::json_schema::{misfit, misfit_exactly};
 
 /// The tools on a release.
@@ -147,8 +147,9 @@ fn every_result_matches_its_schema() {
 fn every_result_from_real_data_matches_its_schema() {
     let Some(catalog) = real_catalog() else { return };
     let tools = TestTools::of(catalog);
-    let (found, with_items) = results_fit(&tools, 1_200);
-    assert!(found > 900 && with_items > 60, "{found} {with_items}");
+    let calls = cases(1_200, 480) as usize;
+    let (found, with_items) = results_fit(&tools, calls);
+    assert!(found * 4 > calls * 3 && with_items * 20 > calls, "{found} {with_items}");
 
     let crowd = tools.call(Tool::SearchStartups, &json!({ "query": "a" })).unwrap();
     assert!(crowd["total"].as_u64().unwrap() > 5_000, "{crowd}");

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use auth::quota::Tier;
-use catalog::{Catalog, bundled};
+use catalog::Catalog;
 use data::{Facet, Table};
 use mcp::Tool;
 use serde_json::{Value, json};
 
 use crate::mcp::tools::TestTools;
-use crate::support::harness::{Client, Server, real_catalog};
+use crate::support::harness::{Client, Server, bundled, one_of, real_catalog};
 use crate::support::html::{Markup, parse, text_of};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +147,9 @@ fn check(catalog: &Arc<Catalog>) {
         serde_json::from_value(notes).unwrap_or_default()
     };
     for year in 2003..=2025 {
-        for country in countries.iter().map(String::as_str).chain([""]) {
+        // The gate asks for each country every other year, and for all of them every year.
+        let asked = countries.iter().map(String::as_str).skip(year as usize % one_of(2)).step_by(one_of(2));
+        for country in asked.chain([""]) {
             let path = format!("/api/v3/funding-rounds?since={year}&until={year}&country={country}&limit=1");
             let path = path.replace("&country=&", "&");
             statements.add("rounds", country, year, read_notes(&of_rest(&path), year), &path);
@@ -164,12 +166,12 @@ fn check(catalog: &Arc<Catalog>) {
         let said = read_notes(&of_tool(Tool::SearchVcs, &arguments), year);
         statements.add("investors", "", year, said, "search_vcs");
     }
-    assert!(statements.0.len() > 23 * countries.len(), "{} statements", statements.0.len());
+    assert!(statements.0.len() > 23 * countries.len() / one_of(2), "{} statements", statements.0.len());
 }
 
 #[test]
 fn no_two_statements_on_coverage_contradict_each_other() {
-    check(&Arc::new(bundled().unwrap()));
+    check(&bundled());
     if let Some(catalog) = real_catalog() {
         check(&catalog);
     }

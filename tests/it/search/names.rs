@@ -109,8 +109,9 @@ fn share_found(catalog: &Catalog, table: Table, queries: usize) -> f64 {
 #[test]
 fn the_best_close_match_is_found() {
     let catalog = bundled();
-    for table in [Table::Firms, Table::Startups, Table::People] {
-        let share = share_found(&catalog, table, cases(600, 15) as usize);
+    // Each query is compared with every name.
+    for (table, few) in [(Table::Firms, 24), (Table::Startups, 8), (Table::People, 8)] {
+        let share = share_found(&catalog, table, cases(600, few) as usize);
         assert!(share > 0.97, "{table:?}: {share}");
     }
 }
@@ -119,7 +120,7 @@ fn the_best_close_match_is_found() {
 fn the_best_close_match_is_found_in_real_data() {
     let Some(catalog) = real_catalog() else { return };
     for table in [Table::Firms, Table::People] {
-        let share = share_found(&catalog, table, cases(200, 6) as usize);
+        let share = share_found(&catalog, table, cases(200, 4) as usize);
         assert!(share > 0.95, "{table:?}: {share}");
     }
 }

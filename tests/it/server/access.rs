@@ -12,7 +12,7 @@ use site::static_pages::StaticPages;
 
 use crate::commands::backup::{indexer, text};
 use crate::support::browser::{Browser, PASSWORD};
-use crate::support::harness::{Client, Reply, Server, agent_without_redirects, code};
+use crate::support::harness::{Client, Reply, Server, agent_without_redirects, code, one_of};
 use crate::support::installation::small;
 use crate::support::program::{Process, command, run};
 
@@ -127,30 +127,32 @@ fn without_redirects(client: Client) -> Client {
 
 #[test]
 fn a_stranger_of_a_private_service_finds_only_sign_in_health_and_legal_texts_on_every_route() {
-    for access in [Access::Key, Access::Accounts] {
+    const REQUESTS: [(&str, &str); 7] = [
+        ("GET", "*/*"),
+        ("HEAD", "*/*"),
+        ("GET", "text/html"),
+        ("GET", "application/json"),
+        ("POST", "*/*"),
+        ("POST", "text/html"),
+        ("PUT", "*/*"),
+    ];
+    for (turn, access) in [Access::Key, Access::Accounts].into_iter().enumerate() {
         let server = private(access, SignUp::Invite);
         let (stranger, secrets) = (without_redirects(server.anonymous()), secrets(&server));
         let mut refused = 0;
-        for path in all_paths(&server) {
+        for (number, path) in all_paths(&server).into_iter().enumerate() {
             let is_open = OPEN.contains(&&*path) || path.starts_with("/alerts/");
-            for (method, accept) in [
-                ("GET", "*/*"),
-                ("HEAD", "*/*"),
-                ("GET", "text/html"),
-                ("GET", "application/json"),
-                ("POST", "*/*"),
-                ("POST", "text/html"),
-                ("PUT", "*/*"),
-            ] {
+            // The gate makes each request of a path with one of the accesses.
+            for (method, accept) in REQUESTS.into_iter().skip((number + turn) % one_of(2)).step_by(one_of(2)) {
                 let reply = stranger.send(method, &path, &[("accept", accept)]);
-                let what = format!("{access} {method} {path} ({accept}): {} {}", reply.status, reply.text);
+                let what = || format!("{access} {method} {path} ({accept}): {} {}", reply.status, reply.text);
                 let is_readiness = path == "/readyz";
                 for secret in secrets.iter().filter(|_| !is_readiness) {
-                    assert!(!reply.text.contains(secret.as_str()), "{what}\n{secret}");
+                    assert!(!reply.text.contains(secret.as_str()), "{}\n{secret}", what());
                     let mut headers = reply.headers.values().filter_map(|value| value.to_str().ok());
-                    assert!(!headers.any(|value| value.contains(secret.as_str())), "{what}\n{secret}");
+                    assert!(!headers.any(|value| value.contains(secret.as_str())), "{}\n{secret}", what());
                 }
-                assert!(!reply.header("cache-control").contains("public"), "{what}");
+                assert!(!reply.header("cache-control").contains("public"), "{}", what());
                 if is_open {
                     continue;
                 }
@@ -162,10 +164,10 @@ fn a_stranger_of_a_private_service_finds_only_sign_in_health_and_legal_texts_on_
                     400 | 404 | 405 | 415 | 431 => path.starts_with("/api") || path.starts_with("/v"),
                     _ => is_to_sign_in && accept == "text/html",
                 };
-                assert!(is_refused, "{what}");
+                assert!(is_refused, "{}", what());
             }
         }
-        assert!(refused > 2_000, "{refused}");
+        assert!(refused > 2_000 / one_of(2), "{refused}");
         let documented = server.anonymous();
         for path in OPEN.iter().filter(|path| path.starts_with("/assets") || path.starts_with("/docs")) {
             assert_eq!(documented.get(path).status, 200, "{path}");

@@ -18,7 +18,7 @@ fn the_matrix_of_all_startups_has_who_joined_and_led_each_round() {
         of.entry(round.startup.clone()).or_default().push(round);
     }
     let (mut drawn, mut led, mut cut) = (0, 0, 0);
-    for (slug, rounds) in of.iter().step_by(one_of(3)) {
+    for (slug, rounds) in of.iter().step_by(one_of(6)) {
         let page = parse(&rendered(&server, &format!("/startups/{slug}")));
         let known = rounds.iter().filter(|round| !round.investors.is_empty()).count();
         let matrix = chart(&page, "matrix");
@@ -61,7 +61,7 @@ fn the_matrix_of_all_startups_has_who_joined_and_led_each_round() {
         cut += u32::from(left_out > 0);
         drawn += 1;
     }
-    assert!(drawn > 300 / one_of(3) && led as usize > 300 / one_of(3), "{drawn} {led} {cut}");
+    assert!(drawn > 300 / one_of(6) && led as usize > 300 / one_of(6), "{drawn} {led} {cut}");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn similar_startups_are_counted_as_the_list_counts_them_and_the_next_round_has_f
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let (mut checked, mut matches) = (0, 0);
-    for startup in all(&client, "startups").iter().step_by(5 * one_of(3)) {
+    for startup in all(&client, "startups").iter().step_by(5 * one_of(6)) {
         let slug = text(&startup["slug"]);
         let page = parse(&rendered(&server, &format!("/startups/{slug}")));
         let similar = page.section("similar");
@@ -103,5 +103,5 @@ fn similar_startups_are_counted_as_the_list_counts_them_and_the_next_round_has_f
             matches += u32::from(parse(&rendered(&server, href)).find("main ul.matches").is_some());
         }
     }
-    assert!(checked > 20 / one_of(3) && matches as usize > 20 / one_of(3), "{checked} {matches}");
+    assert!(checked > 20 / one_of(6) && matches as usize > 20 / one_of(6), "{checked} {matches}");
 }
