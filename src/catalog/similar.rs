@@ -168,13 +168,23 @@ struct FacetComparison<'a> {
     own_weight: f32,
     of_rows: RowValues<'a>,
     weight: ValueWeight<'a>,
+    /// By value, if there are many: the weight of an own value, 0 of others.
+    of_common: Option<Vec<f32>>,
 }
 
 impl<'a> FacetComparison<'a> {
     fn new(record: ComparisonTarget<'a>, facet: Facet, weight: ValueWeight<'a>) -> Self {
         let of_rows = record.catalog.snapshot().row_values(record.table, facet);
         let own = of_rows.of(record.row);
-        Self { own, own_weight: weight.sum(own), of_rows, weight }
+        let of_common = match weight {
+            ValueWeight::Rarity(weights) if own.len() > 1 => {
+                let mut of_common = vec![0.0; weights.len()];
+                own.iter().for_each(|value| of_common[*value as usize] = weights[*value as usize]);
+                Some(of_common)
+            }
+            _ => None,
+        };
+        Self { own, own_weight: weight.sum(own), of_rows, weight, of_common }
     }
 
     /// Weighted share of their values that both have in common; none without values.
@@ -183,11 +193,19 @@ impl<'a> FacetComparison<'a> {
         if self.own_weight == 0.0 {
             return 0.0;
         }
+        let values = self.of_rows.of(other);
+        if let ([own], [value]) = (self.own, values) {
+            return if own == value { 1.0 } else { 0.0 };
+        }
         let (mut common, mut all) = (0.0, 0.0);
-        for value in self.of_rows.of(other) {
+        for value in values {
             let weight = self.weight.of(*value);
             all += weight;
-            common += if self.own.contains(value) { weight } else { 0.0 };
+            common += match &self.of_common {
+                Some(of_common) => of_common[*value as usize],
+                None if self.own.contains(value) => weight,
+                None => 0.0,
+            };
         }
         if common == 0.0 { 0.0 } else { common / (self.own_weight + all - common) }
     }

@@ -2,7 +2,11 @@
 //!
 //! Texts of one author who changes some words stay alike; texts of two people about the same thing do not.
 
+use std::sync::LazyLock;
+
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use crate::parallel::all_in_parallel;
 
 /// Words of a shingle.
 const SHINGLE: usize = 3;
@@ -14,8 +18,14 @@ const MIN_SIMILARITY: f64 = 0.7;
 /// Bands of the hashes of a text. Texts with a common band are compared; of two that are nearly equal this misses one in
 /// 100,000.
 const BANDS: usize = 17;
-/// Hashes of a band, each the least of the shingles under one seed.
-const BAND: u64 = 2;
+/// Hashes of a band, each of the least of the shingles under one seed.
+const BAND: usize = 2;
+const HASHES: usize = BANDS * BAND;
+/// The share of equal hashes of two texts is about their similarity. With fewer they are not read: of two that are nearly
+/// equal this misses one in 5,000.
+const MIN_EQUAL_HASHES: usize = 14;
+/// Texts that a thread reads at a time.
+const TEXTS_AT_A_TIME: usize = 1_024;
 
 /// Earlier texts of a band that a text is compared with, so that a band of many texts costs little.
 const MAX_COMPARED: usize = 16;
@@ -48,16 +58,30 @@ impl Shingles {
         self.similarity(other) >= MIN_SIMILARITY
     }
 
-    fn bands(&self) -> [u32; BANDS] {
-        std::array::from_fn(|band| {
-            let least = |seed: u64| {
-                // A multiplication by an odd number permutes the hashes.
-                let factor = xxh3_64_with_seed(b"shingle", seed) | 1;
-                self.hashes.iter().map(|hash| hash.wrapping_mul(factor).rotate_left(32)).min().unwrap_or_default()
-            };
-            let first = band as u64 * BAND;
-            xxh3_64(bytemuck::cast_slice(&[least(first), least(first + 1)])) as u32
-        })
+    /// `None` for a text that is not compared.
+    fn signature(&self) -> Option<Signature> {
+        let least = |factor: u64| self.hashes.iter().map(|hash| hash.wrapping_mul(factor).rotate_left(32)).min();
+        // The high bits of a least number are zero.
+        (!self.hashes.is_empty()).then(|| Signature(FACTORS.map(|factor| least(factor).unwrap_or_default() as u16)))
+    }
+}
+
+/// Factors that permute hashes: odd ones.
+static FACTORS: LazyLock<[u64; HASHES]> =
+    LazyLock::new(|| std::array::from_fn(|seed| xxh3_64_with_seed(b"shingle", seed as u64) | 1));
+
+/// Hashes of a text, which stand for its shingles.
+#[derive(Clone, Copy)]
+struct Signature([u16; HASHES]);
+
+impl Signature {
+    fn band(&self, band: usize) -> [u16; BAND] {
+        std::array::from_fn(|hash| self.0[band * BAND + hash])
+    }
+
+    /// False if it is hardly possible that the texts are nearly equal.
+    fn may_be_alike(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).filter(|(one, other)| one == other).count() >= MIN_EQUAL_HASHES
     }
 }
 
@@ -67,6 +91,10 @@ fn words(text: &str) -> Vec<u64> {
     let mut words = Vec::new();
     let mut word = String::new();
     for char in text.chars().chain([' ']) {
+        if char.is_ascii_alphanumeric() {
+            word.push(char.to_ascii_lowercase());
+            continue;
+        }
         if is_word(char) {
             word.extend(char.to_lowercase());
             continue;
@@ -83,26 +111,28 @@ fn words(text: &str) -> Vec<u64> {
 }
 
 /// For each text true if an earlier one is nearly equal. `text` is called again for texts that may be.
-pub fn repeated<T: AsRef<str>>(count: usize, text: impl Fn(usize) -> Option<T>) -> Vec<bool> {
+pub fn repeated<T: AsRef<str>>(count: usize, text: impl Fn(usize) -> Option<T> + Sync) -> Vec<bool> {
     let shingles = |index: usize| text(index).map(|text| Shingles::new(text.as_ref())).unwrap_or_default();
-    let (mut repeated, mut compared) = (vec![false; count], Vec::new());
-    let mut bands: [Vec<u32>; BANDS] = std::array::from_fn(|_| Vec::new());
-    for index in 0..count {
-        let shingles = shingles(index);
-        if !shingles.hashes.is_empty() {
-            compared.push(index);
-            bands.iter_mut().zip(shingles.bands()).for_each(|(band, key)| band.push(key));
-        }
-    }
-    let mut order: Vec<usize> = (0..compared.len()).collect();
-    for band in &bands {
-        order.sort_unstable_by_key(|place| (band[*place], *place));
-        for alike in order.chunk_by(|one, other| band[*one] == band[*other]).filter(|alike| alike.len() > 1) {
-            let mut earlier: Vec<Shingles> = Vec::new();
-            for index in alike.iter().map(|place| compared[*place]) {
-                let own = shingles(index);
-                repeated[index] |= earlier.iter().any(|other| own.is_nearly_equal(other));
-                earlier.extend((earlier.len() < MAX_COMPARED).then_some(own));
+    let starts: Vec<usize> = (0..count).step_by(TEXTS_AT_A_TIME).collect();
+    let signatures = all_in_parallel(&starts, |start| -> Vec<(usize, Signature)> {
+        let some = *start..count.min(start + TEXTS_AT_A_TIME);
+        some.filter_map(|index| Some((index, shingles(index).signature()?))).collect()
+    });
+    let signatures: Vec<(usize, Signature)> = signatures.into_iter().flatten().collect();
+    let mut repeated = vec![false; count];
+    let mut order: Vec<usize> = (0..signatures.len()).collect();
+    for band in 0..BANDS {
+        let band_of = |place: &usize| signatures[*place].1.band(band);
+        order.sort_unstable_by_key(|place| (band_of(place), *place));
+        for alike in order.chunk_by(|one, other| band_of(one) == band_of(other)).filter(|alike| alike.len() > 1) {
+            for (number, place) in alike.iter().enumerate() {
+                let (index, signature) = &signatures[*place];
+                let earlier = alike[..number.min(MAX_COMPARED)].iter().map(|place| &signatures[*place]);
+                let mut candidates = earlier.filter(|(_, earlier)| signature.may_be_alike(earlier)).peekable();
+                if !repeated[*index] && candidates.peek().is_some() {
+                    let own = shingles(*index);
+                    repeated[*index] = candidates.any(|(earlier, _)| own.is_nearly_equal(&shingles(*earlier)));
+                }
             }
         }
     }
@@ -145,5 +175,33 @@ mod tests {
         };
         let expected: Vec<bool> = (0..400_usize).map(|index| index > 0 && index.is_multiple_of(2)).collect();
         assert_eq!(repeated(400, text), expected);
+    }
+
+    #[test]
+    fn as_many_texts_are_repeated_as_if_each_were_compared_with_all() {
+        let mut state = 7_u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let mut texts: Vec<String> = Vec::new();
+        for _ in 0..300 {
+            let words = 12 + random(40);
+            let mut text: Vec<String> = match texts.is_empty() || random(3) == 0 {
+                true => (0..words).map(|_| format!("w{}", random(3_000))).collect(),
+                false => texts[random(texts.len())].split(' ').map(str::to_owned).collect(),
+            };
+            for _ in 0..random(4) {
+                let place = random(text.len());
+                text[place] = format!("x{}", random(3_000));
+            }
+            texts.push(text.join(" "));
+        }
+        let shingles: Vec<Shingles> = texts.iter().map(|text| Shingles::new(text)).collect();
+        let is_repeated = |index: usize| shingles[..index].iter().any(|other| shingles[index].is_nearly_equal(other));
+        let expected: Vec<bool> = (0..texts.len()).map(is_repeated).collect();
+        let count = expected.iter().filter(|is_repeated| **is_repeated).count();
+        assert!((50..250).contains(&count), "{count}");
+        assert_eq!(repeated(texts.len(), |index| Some(&texts[index])), expected);
     }
 }

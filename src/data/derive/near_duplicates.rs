@@ -15,6 +15,7 @@ use crate::import::Dataset;
 use crate::import::rows::DatasetOrganization;
 use crate::name::CoreName;
 use crate::parallel::all_in_parallel;
+use crate::written::{WrittenName, WrittenWord, are_same_letters};
 use crate::{Country, OrganizationKind, Table};
 
 /// Minimum letters of a core that identifies a record without other known values.
@@ -190,6 +191,9 @@ fn find_pairs<'a>(
                 return None;
             }
             let strongest = find_evidence(&named, main, &name, agreement)?;
+            if !has_same_writing(named.name, main.name) {
+                return None;
+            }
             Some((row, *larger, NearDuplicate { main: order[*larger as usize], name: agreement, strongest }))
         }));
         if mains.len() < MAX_COMPARED {
@@ -197,6 +201,16 @@ fn find_pairs<'a>(
         }
     }
     pairs
+}
+
+/// True unless the words and symbols of two names that sound alike are written otherwise: 右东 and 右动, C and C++.
+fn has_same_writing(own: &str, main: &str) -> bool {
+    let (own, main) = (WrittenName::parse(own), WrittenName::parse(main));
+    let is_same = |word: &WrittenWord| {
+        let mut of_main = main.words.iter().filter(|of_main| of_main.folded == word.folded).peekable();
+        of_main.peek().is_none() || of_main.any(|of_main| are_same_letters(&of_main.letters, &word.letters))
+    };
+    own.symbols == main.symbols && own.words.iter().all(is_same)
 }
 
 /// The strongest evidence that two records whose names agree are the same; `None` if they contradict each other.

@@ -137,9 +137,29 @@ impl ParsedName {
         let is_spelled = match found {
             Evidence::SameName | Evidence::SameCore | Evidence::OtherGenericWords => self.is_written_alike(other),
             Evidence::NameSoundsAlike | Evidence::NameBegins | Evidence::Initials => true,
+            Evidence::ReorderedName => self.has_letters_of(other),
             _ => are_spelled_alike(&self.letters, &other.letters),
         };
-        Some(if is_spelled { found } else { Evidence::NameSoundsAlike })
+        Some(match found {
+            _ if !is_spelled => Evidence::NameSoundsAlike,
+            // What differs in other letters is more often another name than a slip or an abbreviation.
+            Evidence::MisspelledName | Evidence::FormsOfName
+                if !(self.letters.is_ascii() && other.letters.is_ascii()) =>
+            {
+                Evidence::NearName
+            }
+            found => found,
+        })
+    }
+
+    /// True if both have the same letters in any order, or one has no letters with marks.
+    fn has_letters_of(&self, other: &Self) -> bool {
+        let sorted = |name: &Self| {
+            let mut letters: Vec<char> = name.letters.chars().collect();
+            letters.sort_unstable();
+            letters
+        };
+        self.letters.is_ascii() || other.letters.is_ascii() || sorted(self) == sorted(other)
     }
 
     fn folded_agreement(&self, other: &Self) -> Option<Evidence> {

@@ -55,6 +55,24 @@ fn is_reviewed(left: SourceRecord, right: SourceRecord) -> bool {
 }
 
 #[test]
+fn names_that_differ_in_marks_tones_or_letters_of_other_alphabets_are_apart() {
+    let located = |id: &str, name: &str| SourceRecord { city: Some("Ulm".to_owned()), ..firm(id, name) };
+    for (one, other, are_one) in [
+        ("Société Alderway", "SOCIETE ALDERWAY", true),
+        ("Alderwayy Holdings", "Alderway Holdings", true),
+        ("Thanh Sơn Alder", "Thành Sơn Alder", false),
+        ("Kış Rüzgarı", "Kiş Rüzgarı", false),
+        ("Νόμος Μετάλλων", "Νομός Μετάλλων", false),
+        ("Быстрица Восточная", "Бистрица Восточная", false),
+        ("Рініки Капітал", "Ріни Капітал", false),
+        ("Sớn Gĩa", "Gia Sớn", false),
+        ("Gia Sớn", "Sớn Gia", true),
+    ] {
+        assert_eq!(is_merged(located("one/firm:1", one), located("other/firm:1", other)), are_one, "{one}, {other}");
+    }
+}
+
+#[test]
 fn what_differs_keeps_names_apart_that_are_not_quite_the_same() {
     let record = |id: &str, name: &str, city: Option<&str>, year: Option<u16>, sectors: &[&str]| SourceRecord {
         city: city.map(str::to_owned),

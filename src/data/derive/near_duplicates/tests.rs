@@ -109,6 +109,20 @@ fn a_main_record_is_not_a_near_duplicate_itself() {
 }
 
 #[test]
+fn names_that_only_sound_alike_are_no_near_duplicates() {
+    let in_ulm = |name, size| NamedRecord { size, ..in_ulm(name) };
+    for (main, other, is_duplicate) in [
+        ("Société Alder", "Societe Alder", true),
+        ("右东资本", "右动资本", false),
+        ("Thành Sơn", "Thanh Sơn", false),
+        ("C++ Alder", "C# Alder", false),
+    ] {
+        let found = mains(&[in_ulm(main, 9), in_ulm(other, 1)]);
+        assert_eq!(found[1].is_some(), is_duplicate, "{main}, {other}");
+    }
+}
+
+#[test]
 fn a_name_of_many_records_takes_linear_work() {
     let records: Vec<NamedRecord<'_>> = (0..50_000).map(|_| record("Alderway Capital")).collect();
     let start = std::time::Instant::now();
