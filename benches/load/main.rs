@@ -1,9 +1,10 @@
 //! What the server bears: the cost of the worst request, hostile and excess load next to an honest client, memory over
 //! minutes, hostile bytes, slow connections, and restarts.
 //!
-//! `cargo bench --bench load -- [SUITE…] [--index DIR] [--requests 50000] [--minutes 30] [--malformed 100000] [--slow 2000] [--restarts 1000]`
+//! `cargo bench --bench load -- [SUITE…] [--index DIR] [--requests 50000] [--minutes 30] [--malformed 100000] [--slow 2000] [--restarts 1000]
+//! [--startups 20000]`
 //!
-//! Suites: `cost`, `attack`, `endurance`, `store`, `malformed`, `slow`, `restarts`, `rolling` (needs `haproxy`); without a
+//! Suites: `cost`, `growth`, `attack`, `endurance`, `store`, `malformed`, `slow`, `restarts`, `rolling` (needs `haproxy`); without a
 //! name all run. Each prints what it measured with its bound, and the exit code is 1 if one is exceeded. Without an index
 //! the bundled snapshot is served. Whoever attacks is a process of its own with the lowest priority: on a network its
 //! processor is not the server's.
@@ -11,8 +12,11 @@
 mod attack;
 mod client;
 mod cost;
+#[path = "../dataset/mod.rs"]
+mod dataset;
 mod endurance;
 mod generate;
+mod growth;
 mod malformed;
 #[path = "../random/mod.rs"]
 mod random;
@@ -24,6 +28,8 @@ mod server;
 mod service;
 mod slow;
 mod store;
+mod subjects;
+mod timed;
 
 use std::future::Future;
 use std::process::ExitCode;
@@ -35,6 +41,8 @@ pub struct Options {
     pub malformed: usize,
     pub slow: usize,
     pub restarts: usize,
+    /// In the smaller dataset of `growth`.
+    pub startups: u32,
 }
 
 /// What was measured with its bounds.
@@ -52,11 +60,19 @@ impl Report {
     }
 }
 
-const SUITES: [&str; 8] = ["cost", "attack", "endurance", "store", "malformed", "slow", "restarts", "rolling"];
+const SUITES: [&str; 9] =
+    ["cost", "growth", "attack", "endurance", "store", "malformed", "slow", "restarts", "rolling"];
 
 fn main() -> ExitCode {
-    let mut options =
-        Options { index: None, requests: 50_000, minutes: 30, malformed: 100_000, slow: 2_000, restarts: 1_000 };
+    let mut options = Options {
+        index: None,
+        requests: 50_000,
+        minutes: 30,
+        malformed: 100_000,
+        slow: 2_000,
+        restarts: 1_000,
+        startups: 20_000,
+    };
     let mut chosen = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -67,6 +83,7 @@ fn main() -> ExitCode {
             "--malformed" => options.malformed = number(options.malformed),
             "--slow" => options.slow = number(options.slow),
             "--restarts" => options.restarts = number(options.restarts),
+            "--startups" => options.startups = number(options.startups as usize) as u32,
             "--index" => options.index = arguments.next(),
             attack::ATTACKER => {
                 run(attack::attack(arguments.collect()));
@@ -85,6 +102,7 @@ fn main() -> ExitCode {
         println!("== {suite}");
         match suite {
             "cost" => cost::measure(&options, &mut report),
+            "growth" => growth::measure(&options, &mut report),
             "attack" => run(attack::measure(&options, &mut report)),
             "endurance" => run(endurance::measure(&options, &mut report)),
             "store" => run(store::measure(&options, &mut report)),
