@@ -3,7 +3,6 @@
 use search::MatchClass;
 
 use crate::param_error::{relaxed_text_warning, search_warnings, similar_names_warning};
-use crate::ranked::Ranked;
 use crate::search_cache::TextMatches;
 use crate::sort::SortedRows;
 use crate::sort::keys::OrderKeys;
@@ -16,20 +15,14 @@ const MAX_RELAXED: usize = 20;
 impl Catalog {
     pub fn list(&self, query: &Query, start: ListPosition, limit: usize) -> Page {
         pause::point();
+        if let (None, Order::Relevance, Some(ranking)) = (&query.text, &query.order, query.rankings().last()) {
+            return self.page_of_ranking(query, ranking, start, limit);
+        }
         let filter = RowFilter::new(self, query.table, &query.filters);
         if let Some(text) = &query.text {
             let matches = self.all_matches(query.table, text);
             let rows = matches.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
             return self.page_of_matches(query, rows, &matches, start, limit);
-        }
-        if let (Order::Relevance, Some(ranking)) = (&query.order, query.rankings().last()) {
-            let ranked = self.ranked(query.table, ranking);
-            let complete = ranked.complete_rows().iter().copied().filter(|row| filter.contains(*row));
-            let mut page = start.page_of(complete.collect(), limit);
-            if start.offset == 0 {
-                self.add_relaxed(query, ranking, &ranked, limit.min(MAX_RELAXED), &mut page);
-            }
-            return page;
         }
         let total = self.count(query.table, &query.filters, &filter);
         if start.offset >= total {
@@ -50,19 +43,23 @@ impl Catalog {
         Page { next: start.after_page(rows.len(), total, position), rows, total, ..Page::default() }
     }
 
-    /// Fills the first page of a text up with records that have a part of its words, which no total counts.
-    fn add_relaxed(&self, query: &Query, ranking: &Ranking, ranked: &Ranked, max: usize, page: &mut Page) {
-        let (complete, partial) = (page.rows.len(), ranked.partial_rows());
-        if complete >= max || partial.is_empty() {
-            return;
-        }
+    /// The rows that fit a text or a record best, of those that match all other conditions. The first page of a text is
+    /// filled up with records that have a part of its words, which no total counts.
+    fn page_of_ranking(&self, query: &Query, ranking: &Ranking, start: ListPosition, limit: usize) -> Page {
         let is_other = |filter: &&Filter| !matches!(filter, Filter::Ranked(known) if known == ranking);
         let others: Vec<Filter> = query.filters.iter().filter(is_other).cloned().collect();
         let filter = RowFilter::new(self, query.table, &others);
-        page.rows.extend(partial.iter().copied().filter(|row| filter.contains(*row)).take(max - complete));
-        if page.rows.len() > complete {
-            page.notes.push(relaxed_text_warning(complete));
+        let ranked = self.ranked(query.table, ranking);
+        let offset = usize::try_from(start.offset).unwrap_or(usize::MAX);
+        let (rows, total) = ranked.complete.page(offset, limit, |row| filter.contains(row));
+        let mut page = Page { next: start.after_page(rows.len(), total, None), rows, total, ..Page::default() };
+        let (complete, max) = (page.rows.len(), limit.min(MAX_RELAXED));
+        if start.offset == 0 && complete < max {
+            let partial = ranked.partial.iter().copied().filter(|row| filter.contains(*row));
+            page.rows.extend(partial.take(max - complete));
+            page.notes.extend((page.rows.len() > complete).then(|| relaxed_text_warning(complete)));
         }
+        page
     }
 
     fn page_of_matches(

@@ -186,7 +186,7 @@ impl MatchQuery {
         let mut similar: Vec<u32> = Vec::new();
         for ranking in &self.similarity {
             let ranked = catalog.ranked(Table::Startups, ranking);
-            similar.extend(ranked.rows.iter().take(MAX_SIMILAR));
+            similar.extend(ranked.first(MAX_SIMILAR));
         }
         similar.retain(|row| Some(*row) != self.startup);
         similar

@@ -4,29 +4,32 @@ use std::sync::Arc;
 
 use crate::{Catalog, Ranking, Resource, Similar};
 use data::Table;
-use search::DescriptionMatches;
+use search::{DescriptionMatches, RankedRows};
 
 const MAX_RANKED: usize = 10_000;
 
-/// The rows that fit best, best first.
+/// The rows that fit best.
 pub struct Ranked {
-    pub rows: Vec<u32>,
-    /// Number of leading rows that have everything that is searched for.
-    pub(crate) complete: usize,
+    /// The rows that have everything that is searched for.
+    pub(crate) complete: RankedRows,
+    /// Rows that have a part of it, best first.
+    pub(crate) partial: Vec<u32>,
     /// For [`Ranking::Like`]: the same rows with their points, and the distinctive words of the record's description.
     pub(crate) similar: Vec<Similar>,
     pub(crate) distinctive: Vec<String>,
 }
 
 impl Ranked {
-    /// The rows that have everything that is searched for, best first.
-    pub(crate) fn complete_rows(&self) -> &[u32] {
-        self.rows.get(..self.complete).unwrap_or(&self.rows)
+    /// The rows that fit best, best first.
+    pub fn first(&self, max: usize) -> Vec<u32> {
+        let mut rows = self.complete.first(max);
+        rows.extend(self.partial.iter().take(max - rows.len()));
+        rows
     }
 
-    /// The rows that have a part of it.
-    pub(crate) fn partial_rows(&self) -> &[u32] {
-        self.rows.get(self.complete..).unwrap_or_default()
+    /// Number of rows, including those that have a part of what is searched for.
+    pub fn total(&self) -> usize {
+        self.complete.len() + self.partial.len()
     }
 }
 
@@ -34,7 +37,7 @@ impl Catalog {
     /// Number of records with all words in descriptions, sectors, places or titles; at most [`MAX_RANKED`].
     pub fn count_described(&self, resource: Resource, text: &str) -> usize {
         let ranking = Ranking::Described(text.to_owned());
-        resource.parameter("text").map_or(0, |_| self.ranked(resource.table(), &ranking).complete)
+        resource.parameter("text").map_or(0, |_| self.ranked(resource.table(), &ranking).complete.len())
     }
 
     /// The best rows, at most [`MAX_RANKED`].
@@ -44,14 +47,14 @@ impl Catalog {
                 Ranking::Described(text) => {
                     let names = self.snapshot().names(table);
                     let found = self.text_index(table).map(|index| index.descriptions.search(&names, text, MAX_RANKED));
-                    let DescriptionMatches { rows, complete } = found.unwrap_or_default();
-                    Ranked { rows, complete, similar: Vec::new(), distinctive: Vec::new() }
+                    let DescriptionMatches { complete, partial } = found.unwrap_or_default();
+                    Ranked { complete, partial, similar: Vec::new(), distinctive: Vec::new() }
                 }
                 Ranking::Like(row) => {
                     let distinctive = self.distinctive_words(table, *row);
                     let similar = self.similar(table, *row, &distinctive, MAX_RANKED);
-                    let rows = similar.iter().map(|similar| similar.row).collect();
-                    Ranked { rows, complete: similar.len(), similar, distinctive }
+                    let complete = RankedRows::in_order(similar.iter().map(|similar| similar.row));
+                    Ranked { complete, partial: Vec::new(), similar, distinctive }
                 }
             })
         })

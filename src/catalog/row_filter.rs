@@ -77,9 +77,7 @@ impl<'a> RowFilter<'a> {
                 Predicate::Sets([sets(Facet::Firm, firms), sets(Facet::Startup, startups)].concat())
             }
             Filter::Rows(rows) => Predicate::Merged(rows.clone()),
-            Filter::Ranked(ranking) => {
-                Predicate::Merged(distinct(catalog.ranked(table, ranking).complete_rows().iter().copied()))
-            }
+            Filter::Ranked(ranking) => Predicate::Merged(catalog.ranked(table, ranking).complete.rows().collect()),
             Filter::Not(filter) => {
                 let mut inner = Self::everything(self.rows, self.limits);
                 inner.add(catalog, table, filter);

@@ -1,5 +1,7 @@
 //! Excerpts of descriptions around the words of a text.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use crate::{Catalog, Query};
@@ -53,17 +55,18 @@ impl Catalog {
     pub fn snippets_of(&self, query: &Query, rows: &[u32]) -> Vec<Snippet> {
         let Some(text) = query.described() else { return Vec::new() };
         let names = self.snapshot().names(query.table);
-        let snippets = rows.iter().filter_map(|row| {
-            let (text, marks) = cut(&names.description(*row), text)?;
+        let descriptions: Vec<String> = rows.iter().map(|row| names.description(*row)).collect();
+        let of_rows = rows.iter().zip(&descriptions).zip(marks(text, &descriptions));
+        let snippets = of_rows.filter_map(|((row, description), marks)| {
+            let (text, marks) = cut(description, marks)?;
             Some(Snippet { slug: self.snapshot().slug(query.table, *row).to_owned(), text, marks })
         });
         snippets.collect()
     }
 }
 
-/// Cuts the part of a description around the first word of `text` in it; `None` if it has none.
-fn cut(description: &str, text: &str) -> Option<(String, Vec<Mark>)> {
-    let marks = marks(text, description);
+/// Cuts the part of a description around the first of some words in it; `None` if it has none.
+fn cut(description: &str, marks: Vec<Range<usize>>) -> Option<(String, Vec<Mark>)> {
     let first = marks.first()?.start;
     let is_end = |at: usize| description[at..].starts_with(char::is_whitespace) || at == description.len();
     // Starts at a word at most this many characters before, and ends with a word at most this many characters after it.

@@ -25,8 +25,8 @@ mod tests;
 pub use edit_distance::{FoldedCandidates, nearest, similarity};
 pub use error::SearchError;
 pub use index::{
-    Completed, Completion, DURATIONS, DescriptionIndex, DescriptionMatches, Hit, IndexFiles, IndexPart, SearchResults,
-    TextIndex, marks, texts, typed_part,
+    Completed, Completion, DURATIONS, DescriptionIndex, DescriptionMatches, Hit, IndexFiles, IndexPart, RankedRows,
+    SearchResults, TextIndex, marks, texts, typed_part,
 };
 pub use query::nickname::forms;
 pub use query::phonetic::phonetic_key;

@@ -73,12 +73,12 @@ pub(crate) struct SimilarRecords {
 impl SimilarRecords {
     pub(crate) fn load(catalog: &Catalog, table: Table, row: u32, max: usize) -> Self {
         let ranked = catalog.ranked(table, &Ranking::Like(row));
-        let first: Vec<u32> = ranked.rows.iter().copied().take(max).collect();
+        let first = ranked.first(max);
         let similarities = catalog.similarities(table, row, &first);
         let in_common = similarities.iter().map(Similarity::in_words);
         Self {
             rows: first.iter().copied().zip(in_common).collect(),
-            total: ranked.rows.len() as u64,
+            total: ranked.total() as u64,
             list: Link::new(list_path(table), Vec::new()).with("like", catalog.snapshot().slug(table, row)).href(),
         }
     }

@@ -12,7 +12,7 @@ mod weights;
 pub(crate) use build::raw_term;
 pub use build::texts;
 pub use complete::{Completed, Completion, typed_part};
-pub use descriptions::{DescriptionIndex, DescriptionMatches, marks};
+pub use descriptions::{DescriptionIndex, DescriptionMatches, RankedRows, marks};
 pub(crate) use dictionary::{Dictionary, MAX_WORD_BYTES};
 pub(crate) use tables::MAX_ROWS;
 pub(crate) use term_index::TermIndex;
