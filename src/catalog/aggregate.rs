@@ -1,13 +1,17 @@
 //! Counts and amounts of the rows that match a query, as a whole and by group.
 
+pub(crate) mod row_groups;
+
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::aggregate::row_groups::{GroupAmounts, GroupCount, RowGroups, SetGroups, groups_of_list};
 use crate::amounts::AmountCounter;
-use crate::groups::{GroupColumn, MatchedRows, ValueRows, each_common, remove};
+use crate::groups::{GroupColumn, MatchedRows};
 use crate::param_error::{shortened, wrong_term};
 use crate::params::MAX_VALUES;
 use crate::parse::scalars::parse_whole;
@@ -222,19 +226,27 @@ impl Catalog {
     }
 
     fn aggregate_rows(&self, table: Table, rows: &MatchedRows, options: &AggregateOptions) -> Aggregate {
-        let table_rows = self.snapshot().rows(table);
-        let mut counter = self.amount_counter(table);
-        if let MatchedRows::Few(rows) = rows {
-            counter = counter.map(|counter| counter.among(rows));
-        }
-        let total = rows.count(table_rows);
-        let amounts = counter.as_mut().map(|counter| match rows {
-            MatchedRows::Many(bits) => counter.summarize(RowSet::Dense(bits).iter(), total),
-            _ => counter.summarize(0..rows.domain(table_rows), total),
-        });
+        let counter = self.amount_counter(table);
+        // Sets are counted without reading their rows, but amounts are those of rows.
+        let listed = match (rows, &counter) {
+            (MatchedRows::Few(rows), _) => Some(Cow::Borrowed(rows.as_slice())),
+            (MatchedRows::Many(bits), Some(_)) => Some(RowSet::Dense(bits).iter().collect()),
+            (MatchedRows::Many(_), None) | (MatchedRows::All, _) => None,
+        };
+        let groups_of = |by: GroupBy| GroupColumn::new(self.snapshot(), table, by);
+        let group = |(name, by): &(&'static str, GroupBy), groups: &mut dyn RowGroups| {
+            self.grouping(table, name, *by, options, groups)
+        };
         let group_by = options.group_by.iter();
-        let groups = group_by.map(|(name, by)| self.grouping(table, name, *by, options, rows, &mut counter)).collect();
-        Aggregate { total, amounts, groups }
+        if let Some(rows) = listed {
+            let amounts = counter.as_ref().map(|counter| counter.of_rows(&rows));
+            let groups = group_by.map(|by| group(by, &mut *groups_of_list(groups_of(by.1), &rows, amounts.as_ref())));
+            let groups = groups.collect();
+            return Aggregate { total: rows.len() as u64, amounts: amounts.map(|amounts| amounts.summarize()), groups };
+        }
+        let amounts = counter.as_ref().map(AmountCounter::summarize);
+        let groups = group_by.map(|by| group(by, &mut SetGroups::new(groups_of(by.1), rows, counter.as_ref())));
+        Aggregate { total: rows.count(self.snapshot().rows(table)), amounts, groups: groups.collect() }
     }
 
     fn grouping(
@@ -243,47 +255,35 @@ impl Catalog {
         name: &'static str,
         by: GroupBy,
         options: &AggregateOptions,
-        rows: &MatchedRows,
-        counter: &mut Option<AmountCounter<'_>>,
+        row_groups: &mut dyn RowGroups,
     ) -> Grouping {
         pause::point();
-        let column = GroupColumn::new(self.snapshot(), table, by);
-        let mut places = Vec::new();
-        let mut groups = column.groups(rows, &mut places);
+        let mut groups = row_groups.counts();
         pause::point();
-        let mut amounts_of = |group: &ValueRows<'_>| {
-            let (counter, count) = (counter.as_mut()?, group.count);
-            Some(match (group.rows, rows) {
-                (RowSet::Dense(words), MatchedRows::Many(bits)) => counter.summarize(each_common(words, bits), count),
-                (set, MatchedRows::Many(bits)) => {
-                    counter.summarize(set.iter().filter(|row| RowSet::Dense(bits).contains(*row)), count)
-                }
-                (set, _) => counter.summarize(set.iter(), count),
-            })
-        };
         let by_value = !matches!(by, GroupBy::Facet(_));
-        let order = options.order.unwrap_or(if by_value { GroupOrder::Value } else { GroupOrder::Count });
-        let mut known_amounts = HashMap::new();
-        match order {
+        match options.order.unwrap_or(if by_value { GroupOrder::Value } else { GroupOrder::Count }) {
             GroupOrder::Count => sort_first(&mut groups, options.limit, |group| (Reverse(group.count), group.value)),
-            GroupOrder::Value | GroupOrder::ValueAscending => {
+            order @ (GroupOrder::Value | GroupOrder::ValueAscending) => {
                 self.sort_by_text(table, by, &mut groups);
                 if order == GroupOrder::Value {
                     groups.reverse();
                 }
             }
-            GroupOrder::SumUsd | GroupOrder::MedianUsd => {
-                known_amounts = groups.iter().map(|group| (group.value, amounts_of(group))).collect();
+            order @ (GroupOrder::SumUsd | GroupOrder::MedianUsd) => {
                 let is_sum = order == GroupOrder::SumUsd;
                 let usd = |amounts: &Amounts| if is_sum { amounts.sum_usd } else { amounts.median_usd };
+                let amounts = row_groups.amounts(&groups, &[]).groups;
+                let known = groups.iter().zip(&amounts).map(|(group, amounts)| (group.value, usd(amounts)));
+                let known: HashMap<u32, Option<u64>> = known.collect();
                 sort_first(&mut groups, options.limit, |group| {
-                    let usd = known_amounts[&group.value].as_ref().and_then(usd);
-                    (Reverse((usd, group.count)), group.value)
+                    (Reverse((known.get(&group.value).copied().flatten(), group.count)), group.value)
                 });
             }
         }
         pause::point();
         let (first, others) = groups.split_at(groups.len().min(options.limit));
+        let GroupAmounts { groups: amounts, other, unknown } = row_groups.amounts(first, others);
+        let mut amounts = amounts.into_iter();
         let values = first.iter().map(|group| {
             let (value, name) = match by {
                 GroupBy::Facet(facet) => self.facet_label(table, facet, group.value),
@@ -293,33 +293,13 @@ impl Catalog {
                     (quarter.clone(), quarter)
                 }
             };
-            let amounts = known_amounts.get(&group.value).copied().unwrap_or_else(|| amounts_of(group));
-            AggregateGroup { value, name, count: group.count, amounts }
+            AggregateGroup { value, name, count: group.count, amounts: amounts.next() }
         });
-        let values = values.collect();
-
-        pause::point();
-        let mut unknown = rows.bits(self.snapshot().rows(table));
-        let mut other = column.known(rows, &groups);
-        pause::point();
-        let words = unknown.iter_mut().zip(&mut other);
-        words.for_each(|(bits, known)| (*bits, *known) = (*bits & !*known, *bits & *known));
-        if others.is_empty() {
-            other.clear()
-        } else {
-            first.iter().for_each(|group| remove(&mut other, group.rows))
-        }
-        let mut rest = |bits: &[u64]| {
-            let rows = RowSet::Dense(bits);
-            let count = rows.count();
-            Rest { count, amounts: counter.as_mut().map(|counter| counter.summarize(rows.iter(), count)) }
-        };
-        let (other, unknown) = (rest(&other), rest(&unknown));
-        Grouping { by: name, values, other_values: others.len() as u64, other, unknown }
+        Grouping { by: name, values: values.collect(), other_values: others.len() as u64, other, unknown }
     }
 
     /// Sorts groups by the text of their value, unless their order says more: that of numbers, dates and stages.
-    fn sort_by_text(&self, table: Table, by: GroupBy, groups: &mut [ValueRows<'_>]) {
+    fn sort_by_text(&self, table: Table, by: GroupBy, groups: &mut [GroupCount]) {
         if let GroupBy::Facet(facet) = by
             && !matches!(facet, Facet::Stage | Facet::Rating)
         {
@@ -363,7 +343,7 @@ impl Catalog {
 }
 
 /// Moves the first `limit` groups to the front, in order.
-fn sort_first<K: Ord>(groups: &mut [ValueRows<'_>], limit: usize, key: impl Fn(&ValueRows<'_>) -> K) {
+fn sort_first<K: Ord>(groups: &mut [GroupCount], limit: usize, key: impl Fn(&GroupCount) -> K) {
     if limit < groups.len() {
         groups.select_nth_unstable_by_key(limit, &key);
     }

@@ -1,13 +1,16 @@
 //! Sums, means and medians of the amounts that a set of rows raised.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 
 use crate::{Catalog, Filter, RowFilter};
-use data::Table;
 use data::field::model;
+use data::{NONE_U32, Table};
 use platform::pause;
+
+/// Number of ranges of ranks that are counted.
+const RANGES: usize = 512;
+/// Maximum number of amounts that are all sorted.
+const FEW: usize = 128;
 
 model! {
     /// Known amounts, US dollars. All but the counts are `null` if no amount is known.
@@ -28,81 +31,103 @@ model! {
     }
 }
 
-/// Summarizes amounts given as ranks among the distinct amounts of a table; its buffers are reused.
+/// The amounts of a table.
 pub(crate) struct AmountCounter<'a> {
     /// The distinct amounts, ascending.
     amounts: &'a [i64],
     /// The rank of each row's amount; above all others if the amount is unknown.
-    ranks: Cow<'a, [u32]>,
-    counts: Vec<u32>,
-    few: Vec<u32>,
+    ranks: &'a [u32],
+}
+
+/// The amounts of a list of rows.
+pub(crate) struct RowAmounts<'a> {
+    pub counter: &'a AmountCounter<'a>,
+    /// For each row of the list its rank.
+    pub ranks: Vec<u32>,
+}
+
+impl RowAmounts<'_> {
+    pub(crate) fn summarize(&self) -> Amounts {
+        self.counter.summarize_ranks(&self.ranks)
+    }
 }
 
 impl<'a> AmountCounter<'a> {
     pub(crate) fn new(amounts: &'a [i64], ranks: &'a [u32]) -> Self {
-        Self { amounts, ranks: ranks.into(), counts: Vec::new(), few: Vec::new() }
+        Self { amounts, ranks }
     }
 
-    /// Limits the counter to a list of rows, which are then referred to by their index in it.
-    pub(crate) fn among(self, rows: &[u32]) -> Self {
-        let ranks = rows.iter().map(|row| self.ranks[*row as usize]).collect();
-        Self { ranks, ..self }
+    pub(crate) fn of_rows(&self, rows: &[u32]) -> RowAmounts<'_> {
+        RowAmounts { counter: self, ranks: rows.iter().map(|row| self.ranks[*row as usize]).collect() }
     }
 
-    /// Summarizes the amounts of `count` rows: counts those of each amount if they are many, else selects the middle ones.
-    pub(crate) fn summarize(&mut self, rows: impl Iterator<Item = u32>, count: u64) -> Amounts {
+    /// Summarizes the amounts of all rows.
+    pub(crate) fn summarize(&self) -> Amounts {
+        self.summarize_ranks(self.ranks)
+    }
+
+    pub(crate) fn summarize_rows(&self, rows: impl Iterator<Item = u32>) -> Amounts {
+        let ranks: Vec<u32> = rows.map(|row| self.ranks[row as usize]).collect();
+        self.summarize_ranks(&ranks)
+    }
+
+    /// Summarizes amounts by their ranks: counts them in ranges of ranks, of which then only those with the middle are sorted.
+    pub(crate) fn summarize_ranks(&self, ranks: &[u32]) -> Amounts {
+        if ranks.len() <= FEW {
+            return self.summarize_few(ranks);
+        }
         pause::point();
-        self.few.clear();
-        let ranks = &*self.ranks;
-        if count < self.amounts.len() as u64 / 4 {
-            self.few.extend(rows.map(|row| ranks[row as usize]));
-            let all = self.few.len();
-            self.few.retain(|rank| (*rank as usize) < self.amounts.len());
-            let unknown = (all - self.few.len()) as u64;
-            let amount = |rank: u32| self.amounts[rank as usize] as u64;
-            let sum = self.few.iter().map(|rank| u128::from(amount(*rank))).sum();
-            let max = self.few.iter().copied().max().map_or(0, amount);
-            let [low, high] = middle_of(&mut self.few).map_or([0; 2], |ranks| ranks.map(amount));
-            return Amounts::new(self.few.len(), unknown, sum, low.midpoint(high), max);
-        }
-        self.counts.clear();
-        self.counts.resize(self.amounts.len() + 1, 0);
-        let last = self.amounts.len();
-        rows.for_each(|row| self.counts[(ranks[row as usize] as usize).min(last)] += 1);
-        let unknown = u64::from(self.counts[last]);
-        let known = count.saturating_sub(unknown) as usize;
-        let places = middle(known);
-        let (mut before, mut sum, mut max, mut at_places) = (0, 0, 0, [0; 2]);
-        for (amount, count) in self.amounts.iter().zip(&self.counts).filter(|(_, count)| **count > 0) {
-            let (amount, through) = (*amount as u64, before + *count as usize);
-            sum += u128::from(amount) * u128::from(*count);
-            for (found, place) in at_places.iter_mut().zip(places) {
-                if (before..through).contains(&place) {
-                    *found = amount;
-                }
+        let width = self.amounts.len() / RANGES + 1;
+        let shift = width.next_power_of_two().trailing_zeros();
+        let range_of = |rank: u32| ((rank >> shift) as usize).min(RANGES);
+        let mut counts = [0_u32; RANGES + 1];
+        let (mut sum, mut known, mut max) = (0_u128, 0, 0);
+        for rank in ranks {
+            if let Some(amount) = self.amounts.get(*rank as usize) {
+                counts[range_of(*rank)] += 1;
+                sum += u128::from(*amount as u64);
+                known += 1;
+                max = max.max(*rank);
             }
-            (before, max) = (through, amount);
         }
-        let [low, high] = at_places;
-        Amounts::new(known, unknown, sum, low.midpoint(high), max)
+        let unknown = (ranks.len() - known) as u64;
+        let amount = |rank: u32| self.amounts.get(rank as usize).map_or(0, |amount| *amount as u64);
+        let [low, high] = self.middle_of(ranks, &counts, known, range_of).map(amount);
+        Amounts::new(known, unknown, sum, low.midpoint(high), if known > 0 { amount(max) } else { 0 })
+    }
+
+    fn summarize_few(&self, ranks: &[u32]) -> Amounts {
+        let mut known: Vec<u64> =
+            ranks.iter().filter_map(|rank| self.amounts.get(*rank as usize)).map(|amount| *amount as u64).collect();
+        known.sort_unstable();
+        let [low, high] = middle(known.len()).map(|place| known.get(place).copied().unwrap_or(0));
+        let sum = known.iter().map(|amount| u128::from(*amount)).sum();
+        let (unknown, max) = ((ranks.len() - known.len()) as u64, known.last().copied().unwrap_or(0));
+        Amounts::new(known.len(), unknown, sum, low.midpoint(high), max)
+    }
+
+    /// The middle two of the known ranks; the same rank twice if their number is odd.
+    fn middle_of(&self, ranks: &[u32], counts: &[u32], known: usize, range_of: impl Fn(u32) -> usize) -> [u32; 2] {
+        let (mut sorted, mut sorted_range) = (Vec::new(), None);
+        middle(known).map(|place| {
+            let (mut before, mut range) = (0, 0);
+            while before + (counts[range] as usize) <= place && range + 1 < counts.len() {
+                before += counts[range] as usize;
+                range += 1;
+            }
+            if sorted_range.replace(range) != Some(range) {
+                let is_known = |rank: &u32| (*rank as usize) < self.amounts.len();
+                sorted = ranks.iter().copied().filter(|rank| range_of(*rank) == range && is_known(rank)).collect();
+            }
+            let place = place - before;
+            if place < sorted.len() { *sorted.select_nth_unstable(place).1 } else { NONE_U32 }
+        })
     }
 }
 
 /// Indexes of the middle two values of a sorted list; the same index twice if the length is odd.
 fn middle(count: usize) -> [usize; 2] {
     [count.saturating_sub(1) / 2, count / 2]
-}
-
-/// The middle two ranks of an unsorted list; the same rank twice if the length is odd.
-fn middle_of(ranks: &mut [u32]) -> Option<[u32; 2]> {
-    let [low, high] = middle(ranks.len());
-    // Startups are already in this order.
-    if ranks.is_sorted_by(|a, b| a >= b) {
-        return Some([*ranks.get(high)?, *ranks.get(low)?]);
-    }
-    let (below, high_rank, _) = ranks.select_nth_unstable(high);
-    let low_rank = if low == high { *high_rank } else { below.iter().copied().max()? };
-    Some([low_rank, *high_rank])
 }
 
 impl Amounts {
@@ -135,8 +160,9 @@ impl Catalog {
     pub fn amounts(&self, filters: &[Filter]) -> Amounts {
         self.cached.amounts.get_or_insert_with(filters.to_vec(), || {
             let rounds = RowFilter::new(self, Table::Rounds, filters);
-            let counter = self.amount_counter(Table::Rounds);
-            counter.map(|mut counter| counter.summarize(rounds.rows_from(0), rounds.count())).unwrap_or_default()
+            let mut rows = Vec::new();
+            rounds.each(|round| rows.push(round));
+            self.amount_counter(Table::Rounds).map(|counter| counter.of_rows(&rows).summarize()).unwrap_or_default()
         })
     }
 
@@ -153,12 +179,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn few_and_many_rows_are_summed_up_alike(
-            rows in proptest::collection::vec(proptest::option::weighted(0.8, 0_u64..50), 0..200),
+        fn amounts_are_summed_up_as_a_sorted_list(
+            rows in proptest::collection::vec(proptest::option::weighted(0.8, 0_u64..1_500), 0..200),
             padding in 0_i64..2_000,
         ) {
             let mut distinct: Vec<i64> = rows.iter().flatten().map(|usd| *usd as i64).collect();
-            distinct.extend((0..padding).map(|extra| 1_000 + extra));
+            distinct.extend((0..padding).map(|extra| 500 + extra));
             distinct.sort_unstable();
             distinct.dedup();
             let rank = |usd: &Option<u64>| match usd {
@@ -166,7 +192,7 @@ mod tests {
                 None => u32::MAX,
             };
             let ranks: Vec<u32> = rows.iter().map(rank).collect();
-            let found = AmountCounter::new(&distinct, &ranks).summarize(0..rows.len() as u32, rows.len() as u64);
+            let found = AmountCounter::new(&distinct, &ranks).summarize();
             let mut known: Vec<u64> = rows.iter().flatten().copied().collect();
             known.sort_unstable();
             let count = known.len() as u64;
@@ -185,8 +211,8 @@ mod tests {
     }
     #[test]
     fn a_sum_beyond_the_range_is_the_largest_number() {
-        let amounts = AmountCounter::new(&[i64::MAX], &[0, 0, 0]).summarize(0..3, 3);
+        let amounts = AmountCounter::new(&[i64::MAX], &[0, 0, 0]).summarize();
         assert_eq!((amounts.known, amounts.sum_usd, amounts.max_usd), (3, Some(u64::MAX), Some(i64::MAX as u64)));
-        assert_eq!(AmountCounter::new(&[], &[]).summarize(0..0, 0), Amounts::default());
+        assert_eq!(AmountCounter::new(&[], &[]).summarize(), Amounts::default());
     }
 }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::aggregate::GroupBy;
+use crate::aggregate::row_groups::{ListGroups, RowGroups};
 use crate::groups::{GroupColumn, MatchedRows, common_count};
 use crate::{Catalog, Query};
 use data::archive::facet_column::RowSet;
@@ -63,10 +64,17 @@ impl Catalog {
     /// Counts rows by a facet, for each of their values: with `stage=seed`, `series-a` counts the firms with both.
     pub fn counts_of(&self, table: Table, facet: Facet, rows: &MatchedRows) -> Vec<ValueCount> {
         pause::point();
-        let mut places = Vec::new();
-        let groups = GroupColumn::new(self.snapshot(), table, GroupBy::Facet(facet)).groups(rows, &mut places);
-        let counted = groups.iter().map(|group| ValueCount { value: group.value, count: group.count });
-        let mut counts: Vec<ValueCount> = counted.collect();
+        let column = GroupColumn::new(self.snapshot(), table, GroupBy::Facet(facet));
+        let mut counts: Vec<ValueCount> = match rows {
+            MatchedRows::Few(rows) => {
+                let groups = ListGroups::new(column, rows, None).counts().into_iter();
+                groups.map(|group| ValueCount { value: group.value, count: group.count }).collect()
+            }
+            MatchedRows::All | MatchedRows::Many(_) => {
+                let groups = column.sets_within(rows).into_iter();
+                groups.map(|group| ValueCount { value: group.value, count: group.count }).collect()
+            }
+        };
         // Ties keep the order of the vocabulary.
         counts.sort_by_key(|counted| Reverse(counted.count));
         counts

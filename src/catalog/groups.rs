@@ -1,8 +1,10 @@
-//! Groups the rows of a query by a property. Of few rows, the values are read and sorted: the cost grows with the rows
-//! found. Of many, the rows of each value are intersected with them: the cost grows with the table.
+//! The rows of a query, and the values of a property that groups them.
+
+use std::ops::Range;
 
 use crate::aggregate::GroupBy;
 use crate::param_error::search_warnings;
+use crate::row_filter::distinct;
 use crate::{Catalog, ParameterError, Query, RowFilter};
 use data::archive::facet_column::{Bits, RowSet, RowValues, bit_words};
 use data::{Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
@@ -10,10 +12,10 @@ use platform::pause;
 
 /// A query finds few rows if it finds at most one row in this many of the table.
 const FEW: u32 = 8;
-/// Number of bits sorted by at a time.
-const DIGIT: u32 = 11;
+/// Values are counted in an array of all values, unless there are more than this many for each row.
+const SPARSE: usize = 32;
 
-/// The rows of a query. For [`MatchedRows::Few`], groups and bits refer to a row by its index in the list.
+/// The rows of a query.
 #[derive(Debug)]
 pub enum MatchedRows {
     All,
@@ -27,7 +29,7 @@ pub(crate) struct ValueRows<'a> {
     pub value: u32,
     /// Number of these rows that the query found, at least 1.
     pub count: u64,
-    /// The rows in any order; for [`MatchedRows::Many`] also those that the query did not find.
+    /// The rows in any order, also those that the query did not find.
     pub rows: RowSet<'a>,
 }
 
@@ -68,32 +70,12 @@ impl Catalog {
 }
 
 impl MatchedRows {
-    /// Number of rows that groups and bits refer to.
-    pub(crate) fn domain(&self, table_rows: u32) -> u32 {
-        match self {
-            Self::All | Self::Many(_) => table_rows,
-            Self::Few(rows) => rows.len() as u32,
-        }
-    }
-
     pub fn count(&self, table_rows: u32) -> u64 {
         match self {
             Self::All => u64::from(table_rows),
             Self::Few(rows) => rows.len() as u64,
             Self::Many(bits) => RowSet::Dense(bits).count(),
         }
-    }
-
-    pub(crate) fn bits(&self, table_rows: u32) -> Vec<u64> {
-        if let Self::Many(bits) = self {
-            return bits.clone();
-        }
-        let rows = self.domain(table_rows);
-        let mut bits = vec![u64::MAX; bit_words(rows)];
-        if let Some(last) = bits.last_mut().filter(|_| !rows.is_multiple_of(64)) {
-            *last = (1 << (rows % 64)) - 1;
-        }
-        bits
     }
 }
 
@@ -108,51 +90,86 @@ impl<'a> GroupColumn<'a> {
         }
     }
 
-    /// The non-empty groups, in the order of values. For few rows, fills `places` with their list indexes by group.
-    pub(crate) fn groups<'g>(self, rows: &MatchedRows, places: &'g mut Vec<u32>) -> Vec<ValueRows<'g>>
-    where
-        'a: 'g,
-    {
-        match rows {
-            MatchedRows::Few(rows) => {
-                let pairs = self.sorted_places(rows);
-                places.extend(pairs.iter().map(|(_, place)| *place));
-                let mut rest = places.as_slice();
-                let group = pairs.chunk_by(|(value, _), (other, _)| value == other).map(|pairs| {
-                    let (rows, after) = rest.split_at(pairs.len());
-                    rest = after;
-                    ValueRows { value: pairs[0].0, count: pairs.len() as u64, rows: RowSet::Sparse(rows) }
-                });
-                group.collect()
+    pub(crate) fn table_rows(self) -> u32 {
+        match self {
+            Self::Facet { snapshot, table, .. } | Self::Key { snapshot, table, .. } => snapshot.rows(table),
+        }
+    }
+
+    /// Calls `each` with the groups of each row, and returns the value of each group, ascending: some may have no row.
+    pub(crate) fn read(self, rows: &[u32], mut each: impl FnMut(&[u32])) -> Vec<u32> {
+        match self {
+            Self::Facet { snapshot, table, facet } => {
+                let values: RowValues<'_> = snapshot.row_values(table, facet);
+                let count = snapshot.facet_values(table, facet);
+                if count as usize <= rows.len().saturating_mul(SPARSE) {
+                    rows.iter().for_each(|row| each(values.of(*row)));
+                    return (0..count).collect();
+                }
+                let known = distinct(rows.iter().flat_map(|row| values.of(*row)).copied());
+                let mut groups = Vec::new();
+                for row in rows {
+                    groups.clear();
+                    groups.extend(values.of(*row).iter().map(|value| place_of(&known, *value)));
+                    each(&groups);
+                }
+                known
             }
-            MatchedRows::All => self.sets(),
-            MatchedRows::Many(bits) => {
-                let mut sets = self.sets();
-                sets.iter_mut().for_each(|group| group.count = common_count(group.rows, bits));
-                sets.retain(|group| group.count > 0);
-                sets
+            Self::Key { snapshot, table, key, group_of } => {
+                let (values, ranks) = (snapshot.values(table, key), snapshot.ranks(table, key));
+                let rank_of = |row: &u32| ranks[*row as usize] as usize;
+                if values.len() <= rows.len() {
+                    let of_ranks: Vec<Option<u32>> = values.iter().map(|value| group_of(*value)).collect();
+                    let known = distinct(of_ranks.iter().copied().flatten());
+                    let place = |value: &Option<u32>| value.map(|value| place_of(&known, value));
+                    let places: Vec<Option<u32>> = of_ranks.iter().map(place).collect();
+                    rows.iter().for_each(|row| each(places.get(rank_of(row)).map_or(&[], Option::as_slice)));
+                    return known;
+                }
+                let of_rows = rows.iter().map(|row| values.get(rank_of(row)).and_then(|value| group_of(*value)));
+                let of_rows: Vec<Option<u32>> = of_rows.collect();
+                let known = distinct(of_rows.iter().copied().flatten());
+                let place = |value: &Option<u32>| value.map(|value| place_of(&known, value));
+                of_rows.iter().for_each(|value| each(place(value).as_slice()));
+                known
             }
         }
     }
 
-    /// Pairs each value with the list index of its row, ordered by value and index.
-    fn sorted_places(self, rows: &[u32]) -> Vec<(u32, u32)> {
-        let mut pairs = Vec::with_capacity(rows.len());
-        match self {
-            Self::Facet { snapshot, table, facet } => {
-                let values: RowValues<'_> = snapshot.row_values(table, facet);
-                for (place, row) in (0..).zip(rows) {
-                    pairs.extend(values.of(*row).iter().map(|value| (*value, place)));
-                }
-            }
-            Self::Key { snapshot, table, key, group_of } => {
-                let (values, ranks) = (snapshot.values(table, key), snapshot.ranks(table, key));
-                let group = |row: u32| values.get(ranks[row as usize] as usize).and_then(|value| group_of(*value));
-                pairs.extend((0..).zip(rows).filter_map(|(place, row)| Some((group(*row)?, place))));
-            }
+    /// The parts of a list of rows whose rows follow each other, with the value of their group; `None` if the table is not in
+    /// the order of the property.
+    pub(crate) fn runs(self, rows: &[u32]) -> Option<Vec<(Option<u32>, Range<usize>)>> {
+        let Self::Key { snapshot, table, key, group_of } = self else { return None };
+        if !is_row_order(table, key) {
+            return None;
         }
-        sort_by_value(&mut pairs);
-        pairs
+        let (values, ranks) = (snapshot.values(table, key), snapshot.ranks(table, key));
+        let rank_of = |row: u32| ranks[row as usize] as usize;
+        let (mut runs, mut start) = (Vec::new(), 0);
+        while let Some(rank) = rows.get(start).map(|row| rank_of(*row)) {
+            let group = values.get(rank).map(|value| group_of(*value));
+            let length = match group {
+                // The rows descend by value, and those without one are last.
+                Some(group) => {
+                    let is_of_group = |row: &u32| group_of(values[rank_of(*row)]) == group;
+                    rows[start..].partition_point(|row| rank_of(*row) < values.len() && is_of_group(row))
+                }
+                None => rows.len() - start,
+            };
+            runs.push((group.flatten(), start..start + length));
+            start += length;
+        }
+        Some(runs)
+    }
+
+    /// The groups of a table with rows that are among those of a query, in the order of values; `rows` is no list.
+    pub(crate) fn sets_within(self, rows: &MatchedRows) -> Vec<ValueRows<'a>> {
+        let mut sets = self.sets();
+        if let MatchedRows::Many(bits) = rows {
+            sets.iter_mut().for_each(|group| group.count = common_count(group.rows, bits));
+            sets.retain(|group| group.count > 0);
+        }
+        sets
     }
 
     /// Returns the rows of each value that any row has, in the order of values.
@@ -185,20 +202,14 @@ impl<'a> GroupColumn<'a> {
         groups
     }
 
-    /// Returns a bit for each row with a known property; `groups` are all groups of `rows`.
-    pub(crate) fn known(self, rows: &MatchedRows, groups: &[ValueRows<'_>]) -> Vec<u64> {
-        match (self, rows) {
-            (_, MatchedRows::Few(rows)) => {
-                let mut bits = vec![0; bit_words(rows.len() as u32)];
-                let places = groups.iter().flat_map(|group| group.rows.iter());
-                places.for_each(|place| bits[place as usize / 64] |= 1 << (place % 64));
-                bits
-            }
-            (Self::Facet { snapshot, table, facet }, _) => match snapshot.known_rows(table, facet) {
+    /// Returns a bit for each row of the table with a known property.
+    pub(crate) fn known(self) -> Vec<u64> {
+        match self {
+            Self::Facet { snapshot, table, facet } => match snapshot.known_rows(table, facet) {
                 RowSet::Dense(words) => words.to_vec(),
                 RowSet::Sparse(_) => vec![0; bit_words(snapshot.rows(table))],
             },
-            (Self::Key { snapshot, table, key, group_of }, _) => {
+            Self::Key { snapshot, table, key, group_of } => {
                 let word = |ranks: &[u32]| {
                     ranks.iter().enumerate().fold(0, |word, (bit, rank)| word | u64::from(*rank != NONE_U32) << bit)
                 };
@@ -214,29 +225,21 @@ impl<'a> GroupColumn<'a> {
     }
 }
 
+/// True if a table is sorted by a key, the largest value first.
+pub(crate) fn is_row_order(table: Table, key: usize) -> bool {
+    let first = table.default_sort().split(',').next().and_then(|key| key.strip_prefix('-'));
+    first == Some(table.sort_keys()[key])
+}
+
+/// The place of a value in a list of all.
+fn place_of(known: &[u32], value: u32) -> u32 {
+    known.partition_point(|other| *other < value) as u32
+}
+
 /// Four times the year plus the quarter, from 0, for the code of a date; `None` if only the year is known.
 fn quarter(code: i64) -> Option<u32> {
     let date = PartialDate::from_code(code as i32);
     Some(date.year() as u32 * 4 + u32::from(date.quarter()?) - 1)
-}
-
-/// Sorts pairs by their first number, stably. A pass for each digit costs less than comparisons.
-fn sort_by_value(pairs: &mut Vec<(u32, u32)>) {
-    let max = pairs.iter().map(|(value, _)| *value).max().unwrap_or(0);
-    let mut sorted = vec![(0, 0); pairs.len()];
-    for shift in (0..u32::BITS).step_by(DIGIT as usize).take_while(|shift| max >> shift > 0) {
-        let digit = |value: u32| (value >> shift) as usize % (1 << DIGIT);
-        let mut next = [0_usize; 1 << DIGIT];
-        pairs.iter().for_each(|(value, _)| next[digit(*value)] += 1);
-        let mut start = 0;
-        next.iter_mut().for_each(|count| (*count, start) = (start, start + *count));
-        for pair in &*pairs {
-            let place = &mut next[digit(pair.0)];
-            sorted[*place] = *pair;
-            *place += 1;
-        }
-        std::mem::swap(pairs, &mut sorted);
-    }
 }
 
 pub(crate) fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
@@ -262,7 +265,6 @@ mod tests {
     use super::*;
     use crate::row_filter::RowLimits;
     use crate::{Filter, bundled};
-    use proptest::prelude::*;
 
     #[test]
     fn the_rows_of_a_filter_are_the_same_as_a_list_and_as_bits() {
@@ -279,20 +281,6 @@ mod tests {
                     assert!(RowSet::Dense(&filter.list_or_bits(max).unwrap_err()).iter().eq(expected));
                 }
             }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn pairs_are_sorted_by_value_and_keep_their_order(
-            values in proptest::collection::vec((any::<u32>(), 0_u32..32), 0..300),
-        ) {
-            let values = values.into_iter().map(|(value, shift)| value >> shift);
-            let mut pairs: Vec<(u32, u32)> = values.zip(0..).collect();
-            let mut expected = pairs.clone();
-            expected.sort_unstable();
-            sort_by_value(&mut pairs);
-            prop_assert_eq!(pairs, expected);
         }
     }
 }

@@ -91,6 +91,7 @@ use crate::ask::lexicon::Lexicon;
 use crate::changes::AllChanges;
 use crate::matching::counts::FirmCounts;
 use crate::param_error::shortened;
+use crate::row_filter::ordered_bits::OrderedBits;
 use crate::search_cache::SearchCache;
 use crate::sector_names::SectorNames;
 use data::coverage::RoundCoverage;
@@ -155,6 +156,8 @@ struct Cached {
     amounts: Cache<Vec<Filter>, Amounts>,
     /// Notes on coverage, by the conditions and the order of a list.
     notes: Cache<(Resource, CanonicalValues), Arc<[ParameterError]>>,
+    /// Bits of the first rows in the order of a sort key, an index in [`Table::sort_keys`].
+    ordered_bits: Cache<(Table, usize), Arc<OrderedBits>>,
     searches: SearchCache,
     rankings: Cache<(Table, Ranking), Arc<Ranked>, MAX_RANKINGS>,
     aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,

@@ -1,13 +1,17 @@
 //! The rows that match all filters, tested 64 at a time. A filter on the value that sorts a table is a range of rows.
 
+pub(crate) mod ordered_bits;
 #[cfg(test)]
 mod tests;
 
+use std::cell::OnceCell;
 use std::ops::{Range, RangeInclusive};
 
 use data::archive::facet_column::{Bits, RowSet, bit_words};
-use data::{Facet, NONE_U32, NONE_U64, PartialDate, Snapshot, Table};
+use data::{Direction, Facet, NONE_U32, NONE_U64, PartialDate, Table};
 
+use crate::groups::is_row_order;
+use crate::row_filter::ordered_bits::places_of_ranks;
 use crate::{Catalog, Filter, Property};
 
 #[derive(Clone, Copy)]
@@ -16,10 +20,12 @@ pub(crate) struct RowLimits {
     pub(crate) merged: usize,
     /// Cost of testing a row of a range of ranks, anywhere in the table, in tests of rows that follow each other.
     pub(crate) slice_cost: usize,
+    /// Number of rows of a table from which ranges of ranks are combined from bits that are kept.
+    pub(crate) combined: u32,
 }
 
 impl RowLimits {
-    pub(crate) const DEFAULT: Self = Self { merged: 2_048, slice_cost: 16 };
+    pub(crate) const DEFAULT: Self = Self { merged: 2_048, slice_cost: 16, combined: 1 << 16 };
 }
 
 /// The rows of a table that match all filters, computed lazily except for merged short lists.
@@ -38,7 +44,7 @@ enum Predicate<'a> {
     /// Given rows, or the rows of several short lists, ascending.
     Merged(Vec<u32>),
     /// A range of ranks, and its rows in rank order.
-    Ranks(Ranks<'a>, &'a [u32]),
+    Ranks(Ranks<'a>, OrderedRows<'a>),
     CheckRange(&'a [u64], &'a [u64], RangeInclusive<u64>),
     Not(Box<Self>),
 }
@@ -47,6 +53,30 @@ enum Predicate<'a> {
 struct Ranks<'a> {
     of_rows: &'a [u32],
     range: Range<u32>,
+}
+
+/// A part of the ascending order of a key.
+struct OrderedRows<'a> {
+    catalog: &'a Catalog,
+    table: Table,
+    key: usize,
+    rows: &'a [u32],
+    /// The place of the first of these rows.
+    start: usize,
+    /// A bit for each row of the table, once all rows are read.
+    bits: OnceCell<Vec<u64>>,
+}
+
+impl<'a> OrderedRows<'a> {
+    fn new(catalog: &'a Catalog, table: Table, key: usize, places: Range<usize>) -> Self {
+        let rows = &catalog.snapshot().order(table, key, Direction::Ascending)[places.clone()];
+        Self { catalog, table, key, rows, start: places.start, bits: OnceCell::new() }
+    }
+
+    fn bits(&self) -> &[u64] {
+        let places = self.start..self.start + self.rows.len();
+        self.bits.get_or_init(|| self.catalog.bits_of_places(self.table, self.key, places))
+    }
 }
 
 impl<'a> RowFilter<'a> {
@@ -97,21 +127,23 @@ impl<'a> RowFilter<'a> {
             Filter::Unknown(Property::Facet(facet)) => Predicate::Not(Box::new(known(*facet))),
             Filter::Unknown(Property::Key(key)) => {
                 let ranks = Ranks { of_rows: snapshot.ranks(table, *key), range: NONE_U32..NONE_U32 };
-                Predicate::Ranks(ranks, snapshot.rows_without(table, *key))
+                let places = places_of_ranks(snapshot, table, *key, NONE_U32..NONE_U32);
+                Predicate::Ranks(ranks, OrderedRows::new(catalog, table, *key, places))
             }
-            Filter::Known(Property::Key(key)) => return self.add_range(snapshot, table, *key, i64::MIN, i64::MAX),
-            Filter::Range { key, min, max } => return self.add_range(snapshot, table, *key, *min, *max),
+            Filter::Known(Property::Key(key)) => return self.add_range(catalog, table, *key, i64::MIN, i64::MAX),
+            Filter::Range { key, min, max } => return self.add_range(catalog, table, *key, *min, *max),
         };
         self.predicates.push(predicate);
     }
 
-    fn add_range(&mut self, snapshot: &'a Snapshot, table: Table, key: usize, min: i64, max: i64) {
+    fn add_range(&mut self, catalog: &'a Catalog, table: Table, key: usize, min: i64, max: i64) {
+        let snapshot = catalog.snapshot();
         let (values, of_rows) = (snapshot.values(table, key), snapshot.ranks(table, key));
         let max_merged = self.limits.merged;
         let with_rows = |range: Range<u32>| {
-            let rows = snapshot.rows_of_ranks(table, key, range.clone());
-            match rows.len() <= max_merged {
-                true => Predicate::Merged(distinct(rows.iter().copied())),
+            let rows = OrderedRows::new(catalog, table, key, places_of_ranks(snapshot, table, key, range.clone()));
+            match rows.rows.len() <= max_merged {
+                true => Predicate::Merged(distinct(rows.rows.iter().copied())),
                 false => Predicate::Ranks(Ranks { of_rows, range }, rows),
             }
         };
@@ -129,8 +161,7 @@ impl<'a> RowFilter<'a> {
         let high = high.max(low);
         self.ranges.push(Ranks { of_rows, range: low..high });
         // Tables are sorted by their first key, descending, so a range of its values is a range of rows.
-        let first_key = table.default_sort().split(',').next().and_then(|key| key.strip_prefix('-'));
-        if first_key == Some(table.sort_keys()[key]) {
+        if is_row_order(table, key) {
             let from = |rank: u32| of_rows.partition_point(|known| *known != NONE_U32 && *known >= rank) as u32;
             self.bounds.start = self.bounds.start.max(from(high));
             self.bounds.end = self.bounds.end.min(from(low));
@@ -154,9 +185,9 @@ impl<'a> RowFilter<'a> {
         match self.driver() {
             Some((index, rows)) => rows.iter().filter(|row| self.contains_except(**row, index)).count() as u64,
             None => match (self.predicates.as_slice(), self.short_slice()) {
-                ([Predicate::Ranks(_, rows)], _) if self.bounds == (0..self.rows) => rows.len() as u64,
+                ([Predicate::Ranks(_, rows)], _) if self.bounds == (0..self.rows) => rows.rows.len() as u64,
                 (_, Some(rows)) => rows.count() as u64,
-                _ => self.words_from(0).map(|(_, word)| u64::from(word.count_ones())).sum(),
+                _ => self.all_words().map(|(_, word)| u64::from(word.count_ones())).sum(),
             },
         }
     }
@@ -177,7 +208,7 @@ impl<'a> RowFilter<'a> {
         if let Some((index, rows)) = self.driver() {
             rows.iter().filter(|row| self.contains_except(**row, index)).for_each(|row| each(*row));
         } else {
-            self.words_from(0).for_each(|(index, word)| Bits(word).for_each(|bit| each(index as u32 * 64 + bit)));
+            self.all_words().for_each(|(index, word)| Bits(word).for_each(|bit| each(index as u32 * 64 + bit)));
         }
     }
 
@@ -198,6 +229,14 @@ impl<'a> RowFilter<'a> {
             left -= ones;
         }
         None
+    }
+
+    /// All words within the bounds, with their indexes.
+    fn all_words(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        if self.bounds.len() >= self.limits.combined as usize {
+            self.predicates.iter().for_each(Predicate::combine);
+        }
+        self.words_from(0)
     }
 
     /// The words of 64 bits from index `first` on, but not those before the bounds, with their indexes.
@@ -228,7 +267,7 @@ impl<'a> RowFilter<'a> {
         match (self.driver(), self.short_slice()) {
             (Some(_), _) => self.rows_from(0).for_each(set),
             (None, Some(rows)) => rows.for_each(set),
-            _ => self.words_from(0).for_each(|(index, word)| bits[index] = word),
+            _ => self.all_words().for_each(|(index, word)| bits[index] = word),
         }
         bits
     }
@@ -268,7 +307,7 @@ impl<'a> RowFilter<'a> {
     /// The matching rows in any order, if a filter is a range of ranks short enough to test its rows one by one.
     fn short_slice(&self) -> Option<impl Iterator<Item = u32> + '_> {
         let slices = self.predicates.iter().enumerate().filter_map(|(index, predicate)| match predicate {
-            Predicate::Ranks(_, rows) => Some((index, *rows)),
+            Predicate::Ranks(_, rows) => Some((index, rows.rows)),
             _ => None,
         });
         let (index, rows) = slices.min_by_key(|(_, rows)| rows.len())?;
@@ -300,6 +339,17 @@ impl<'a> Predicate<'a> {
             return Self::Sets(sets);
         }
         Self::Merged(distinct(sets.iter().flat_map(|set| set.iter())))
+    }
+
+    /// Makes bits of the rows of ranges, which all rows of the table are tested by.
+    fn combine(&self) {
+        match self {
+            Self::Ranks(_, rows) => {
+                rows.bits();
+            }
+            Self::Not(predicate) => predicate.combine(),
+            Self::Sets(_) | Self::Merged(_) | Self::CheckRange(..) => {}
+        }
     }
 
     fn lists(&self) -> usize {
@@ -351,7 +401,10 @@ impl<'a> Predicate<'a> {
                 }
             }),
             Self::Merged(rows) => list_word(rows, index, &mut cursors[0]),
-            Self::Ranks(ranks, _) => bits(chunk(ranks.of_rows, index).iter(), |rank| passes_rank(*rank, &ranks.range)),
+            Self::Ranks(ranks, rows) => match rows.bits.get() {
+                Some(words) => words[index],
+                None => bits(chunk(ranks.of_rows, index).iter(), |rank| passes_rank(*rank, &ranks.range)),
+            },
             Self::Not(predicate) => !predicate.word(index, cursors),
             Self::CheckRange(mins, maxes, range) => {
                 bits(chunk(mins, index).iter().zip(chunk(maxes, index)), |(min, max)| passes_check(*min, *max, range))

@@ -4,7 +4,11 @@ use data::archive::facet_column::RowSet;
 use data::{Facet, NONE_U32, Table};
 
 /// With the small limits, the tables of the bundled snapshot are long enough for every kind of test.
-const ALL_LIMITS: [RowLimits; 2] = [RowLimits::DEFAULT, RowLimits { merged: 128, slice_cost: 2 }];
+const ALL_LIMITS: [RowLimits; 3] = [
+    RowLimits::DEFAULT,
+    RowLimits { merged: 128, slice_cost: 2, combined: u32::MAX },
+    RowLimits { merged: 8, slice_cost: 1 << 20, combined: 0 },
+];
 
 #[test]
 fn a_range_of_values_has_the_rows_whose_value_is_in_it() {

@@ -4,7 +4,7 @@ use crate::{Catalog, Filter, bundled};
 use data::{Direction, Facet, Table};
 
 /// So small that the filters of this test are of every kind.
-const SMALL: RowLimits = RowLimits { merged: 128, slice_cost: 2 };
+const SMALL: RowLimits = RowLimits { merged: 128, slice_cost: 2, combined: 0 };
 
 /// All rows of a filter, sorted by their keys.
 fn naive(catalog: &Catalog, table: Table, filters: &[Filter], order: &[(usize, Direction)]) -> Vec<u32> {
