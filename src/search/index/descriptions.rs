@@ -176,18 +176,19 @@ impl DescriptionIndex {
         if words.len() > 1 && missing > 0 {
             let words = postings.weigh(&rarest_words(words));
             let known: Vec<u32> = complete.rows().collect();
-            // A row is as near as the words that it has are rare among those of the query.
-            let key = |row: u32, rarity: f32, score: f32| {
-                let is_new = known.binary_search(&row).is_err();
-                is_new.then(|| rank_key(row, rank(row, score * rarity.sqrt())))
+            // A row is as near as the words that it has are rare among those of the query. Few rows are near enough to read
+            // their prominence.
+            let add = |best: &mut BestKeys, row: u32, rarity: f32, score: f32| {
+                let score = score * rarity.sqrt();
+                if score * (1.0 + PROMINENCE_BOOST) >= best.least_score() && known.binary_search(&row).is_err() {
+                    best.add(rank_key(row, rank(row, score)));
+                }
             };
             if words.len() <= MAX_WORDS_IN_TURN {
-                postings.add_best_with_any(&words, 1.0 + PROMINENCE_BOOST, &mut best, key);
+                postings.add_best_with_any(&words, 1.0 + PROMINENCE_BOOST, &mut best, add);
             } else {
                 let all = words.iter().map(|word| postings.rows_of(word)).collect();
-                each_row_with_any(all, |row, rarity, score| {
-                    key(row, rarity, score).into_iter().for_each(|key| best.add(key))
-                });
+                each_row_with_any(all, |row, rarity, score| add(&mut best, row, rarity, score));
             }
         }
         DescriptionMatches { complete, partial: best.into_rows() }

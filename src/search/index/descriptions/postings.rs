@@ -91,8 +91,8 @@ impl StemPostings {
         StemScorer { lengths: &self.lengths, weight: weight.clone() }
     }
 
-    /// Adds the best rows that have any of the words. `key` is given a row, the share of its words in the rarity of all, and
-    /// the sum of their scores; the score of its key is that sum times the root of the share times at most `max_factor`.
+    /// Adds the best rows that have any of the words. `add` is given a row, the share of its words in the rarity of all, and
+    /// the sum of their scores; the score that it adds is that sum times the root of the share times at most `max_factor`.
     ///
     /// The rows of the rarest word come first. Of a more frequent one, rows are skipped, block by block, whose scores are
     /// too low even with all words that follow; those with an earlier word were found before.
@@ -101,7 +101,7 @@ impl StemPostings {
         words: &[WeighedWord],
         max_factor: f32,
         best: &mut BestKeys,
-        key: impl Fn(u32, f32, f32) -> Option<u64>,
+        add: impl Fn(&mut BestKeys, u32, f32, f32),
     ) {
         let total: f32 = words.iter().map(|word| word.rarity).sum();
         for (index, word) in words.iter().enumerate() {
@@ -130,7 +130,7 @@ impl StemPostings {
                                     rarity += word.rarity / total;
                                 }
                             }
-                            key(*row, rarity, score).into_iter().for_each(|key| best.add(key));
+                            add(best, *row, rarity, score);
                         }
                     }
                     blocks.advance();
