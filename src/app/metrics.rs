@@ -242,6 +242,8 @@ impl ServiceMetrics {
         out.counters("venturedex_quota_leases", "Calls of the database for units of shared quotas", leases)?;
         let unleased = counts.unleased;
         out.counter("venturedex_quota_unleased_requests", "Requests admitted while the database was away", unleased)?;
+        let recovered = counts.recovered;
+        out.counter("venturedex_quota_recovered_units", "Units of killed servers that were given back", recovered)?;
         let help = "Seconds by which the clock of the database is ahead";
         out.gauge("venturedex_store_clock_ahead", Some(Unit::Seconds), help, self.auth.clock_ahead())?;
         let help = "Jumps of the clock by more than a day";

@@ -129,7 +129,9 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         // Each server has its own data folder, even if it shares the store with others.
         let lock = DataLock::acquire(&data).map_err(ServeError::Store)?;
         let opened = store.open(&data).and_then(|store| AuthService::with_store(store, rate_limits, now()));
-        Ok::<_, ServeError>((lock, opened.map_err(store_error)?))
+        let auth = opened.map_err(store_error)?;
+        auth.note_leases(&data);
+        Ok::<_, ServeError>((lock, auth))
     });
     // Held until the last usage counts are written.
     let (_lock, auth) = opened.await??;

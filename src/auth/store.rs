@@ -1,8 +1,12 @@
 //! Persistent accounts, keys, sessions and usage.
 
+use std::collections::HashMap;
+
 use crate::account::AccountId;
 use crate::password::hash::PasswordHash;
-use crate::quota::{CountedWindow, CounterId, Grant, KeyId, LeaseRequest, SharedWindow, Tier, UnusedUnits};
+use crate::quota::{
+    CountedWindow, CounterId, FinishedLease, Grant, KeyId, LeaseRequest, SharedWindow, Tier, UnusedUnits,
+};
 use crate::sql::{Sql, SqlResult};
 use crate::totp::TotpSecret;
 use crate::{KeyDigest, MaskedKey, StoreResult};
@@ -109,7 +113,19 @@ pub trait CounterStore: Send + Sync {
     /// given back, no more than the limit of a day is ever granted, whatever is killed. It fails within a second.
     fn lease(&self, request: LeaseRequest) -> StoreResult<Grant>;
 
-    fn end_leases(&self, unused: &[UnusedUnits]) -> StoreResult<()>;
+    /// Gives back unused units, and those of finished records that were not spent. Gives them back once if it is called again
+    /// with the same finished records.
+    fn end_leases(&self, unused: &[UnusedUnits], finished: &[FinishedLease]) -> StoreResult<()>;
+
+    /// The number of this server, another one after each start.
+    fn server(&self) -> i64;
+
+    /// Time of the last report of a server that it runs, by the store's clock in Unix milliseconds; `None` if there is none.
+    fn last_report(&self, server: i64) -> StoreResult<Option<i64>>;
+
+    /// Gives back what a server that runs no more leased and did not spend, and returns the number of units. `spent` is from
+    /// its journal, by record.
+    fn settle(&self, server: i64, spent: &HashMap<i64, i64>) -> StoreResult<u64>;
 
     /// Counts a request in each of these windows, largest range first, or in none if one has reached its limit: then it returns
     /// the seconds until that window ends. A window begins with its first request, by the store's clock.

@@ -338,6 +338,22 @@ FAULTS = [
         "postgres::tests::leases::what_a_server_gives_back_when_it_stops_is_admitted_by_another",
     ),
     (
+        "all that a killed server held is given back",
+        "src/auth/postgres/counters.rs",
+        "(day, kind, counter, (units - spent).max(0))",
+        "(day, kind, counter, (units - 0 * spent).max(0))",
+        "auth",
+        "postgres::tests::leases::what_killed_servers_held_is_admitted_by_their_successors_to_the_unit",
+    ),
+    (
+        "what a server spends is noted after it is admitted",
+        "src/auth/quota/lease.rs",
+        "if !self.note_spent(&slot, &mut units, requests.into()) {",
+        "if !self.note_spent(&slot, &mut units, i64::from(requests) - 1) {",
+        "auth",
+        "quota::lease::tests::killed_servers_lose_no_unit_and_admit_none_twice",
+    ),
+    (
         "each server counts the quota of a key by itself",
         "src/auth/service/quotas.rs",
         "self.shared.as_ref().zip(caller.tier.daily_limit()).filter(|_| caller.counter.0 >= 0)",

@@ -1,12 +1,13 @@
 //! Daily counters and rate-limit windows that servers share.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use once_cell::sync::Lazy;
 
 use crate::postgres::{LOOK_UP_LIMIT, PostgresStore};
 use crate::quota::lease::{MAX_UNITS, SHARE};
-use crate::quota::{CountedWindow, Grant, LeaseRequest, SharedCounter, SharedWindow, UnusedUnits};
+use crate::quota::{CountedWindow, FinishedLease, Grant, LeaseRequest, SharedCounter, SharedWindow, UnusedUnits};
 use crate::sql::{Sql, SqlResult, columns_of, params};
 use crate::{CounterStore, Durability, ReadKind, StoreResult};
 use data::Date;
@@ -17,7 +18,7 @@ const LEASE_LIMIT: Duration = Duration::from_millis(250);
 const RUNNING: &str = "10 seconds";
 
 /// Takes `?5` owed units, and grants others, at least `?6` if so many are left; the limit is `?4`. One statement, which
-/// locks the row of the counter for servers that lease at the same time.
+/// locks the row of the counter for servers that lease at the same time. Notes what server `?9` got under record `?10`.
 static LEASE: Lazy<String> = Lazy::new(|| {
     let units = |left: &str| {
         let size = format!("least(?7::bigint, ({left}) / (?8::bigint * (SELECT servers FROM running)))");
@@ -25,10 +26,16 @@ static LEASE: Lazy<String> = Lazy::new(|| {
     };
     let (first, next) = (units("?4::bigint - ?5::bigint"), units("?4::bigint - ?5::bigint - lease.taken"));
     format!(
-        "WITH running AS (SELECT greatest(count(*), 1) AS servers FROM servers WHERE seen_at > now() - interval '{RUNNING}') \
-         INSERT INTO leases AS lease (kind, counter, day, taken, granted) VALUES (?1, ?2, ?3, ?5::bigint + {first}, {first}) \
+        "WITH running AS (SELECT greatest(count(*), 1) AS servers FROM servers WHERE seen_at > now() - interval '{RUNNING}'), \
+         leased AS (INSERT INTO leases AS lease (kind, counter, day, taken, granted) \
+         VALUES (?1::bigint, ?2::bigint, ?3::bigint, ?5::bigint + {first}, {first}) \
          ON CONFLICT (day, kind, counter) DO UPDATE SET taken = lease.taken + ?5::bigint + {next}, granted = {next} \
-         RETURNING granted, greatest(?4::bigint - taken, 0)"
+         RETURNING granted, greatest(?4::bigint - taken, 0) AS rest), \
+         noted AS (INSERT INTO held_units AS held (server, record, kind, counter, day, units) \
+         SELECT ?9::bigint, ?10::bigint, ?1::bigint, ?2::bigint, ?3::bigint, granted FROM leased \
+         WHERE granted > 0 AND ?10::bigint IS NOT NULL \
+         ON CONFLICT (server, record) DO UPDATE SET units = held.units + excluded.units) \
+         SELECT granted, rest FROM leased"
     )
 });
 
@@ -52,6 +59,12 @@ static COUNT: Lazy<String> = Lazy::new(|| {
 const END_WINDOWS: &str = "DELETE FROM windows WHERE counter IN (SELECT counter FROM windows \
      WHERE ends_at <= extract(epoch FROM now()) ORDER BY ends_at LIMIT 1000 FOR UPDATE SKIP LOCKED)";
 
+const GIVE_BACK: &str =
+    "UPDATE leases SET taken = greatest(taken - ?4, 0) WHERE kind = ?1 AND counter = ?2 AND day = ?3";
+
+/// Record, kind, counter, day and units.
+type HeldUnits = (i64, i64, i64, i64, i64);
+
 fn kind_and_number(counter: SharedCounter) -> (i64, i64) {
     match counter {
         SharedCounter::Key(counter) => (0, counter.0),
@@ -63,31 +76,64 @@ columns_of! { Grant: units, left }
 
 impl CounterStore for PostgresStore {
     fn lease(&self, request: LeaseRequest) -> StoreResult<Grant> {
-        let LeaseRequest { counter, day, limit, needed, owed } = request;
+        let LeaseRequest { counter, day, limit, needed, owed, record } = request;
         let (kind, counter) = kind_and_number(counter);
         let lease = || -> SqlResult<Grant> {
             let connection = self.pool.take_by(ReadKind::LookUp, LEASE_LIMIT, LEASE_LIMIT)?;
             let sql: &dyn Sql = &*connection;
-            let params = params![kind, counter, day.days(), limit, owed, needed, MAX_UNITS, SHARE];
+            let own = self.server;
+            let params = params![kind, counter, day.days(), limit, owed, needed, MAX_UNITS, SHARE, own, record];
             connection.with_limit(LEASE_LIMIT, || sql.one(&LEASE, &params))
         };
-        // Units leased by a lost connection are lost too, which only lowers the number of admitted requests.
+        // Units leased by a lost connection are lost, too, until their record is finished.
         self.calls.measure(|| self.retry(lease).map_err(|error| error.into_store_error("lease a quota")))
     }
 
-    fn end_leases(&self, unused: &[UnusedUnits]) -> StoreResult<()> {
+    fn end_leases(&self, unused: &[UnusedUnits], finished: &[FinishedLease]) -> StoreResult<()> {
         // In one order, so that servers do not deadlock.
         let mut unused = unused.to_vec();
         unused.sort_unstable_by_key(|unused| (unused.day, kind_and_number(unused.counter)));
         self.transact(Durability::Normal, "give back quotas", |transaction| {
             let sql: &dyn Sql = transaction;
             sql.execute_each(
-                "UPDATE leases SET taken = greatest(taken - ?4, 0) WHERE kind = ?1 AND counter = ?2 AND day = ?3",
-                unused.iter().map(|UnusedUnits { counter, day, units }| {
+                GIVE_BACK,
+                unused.iter().map(|UnusedUnits { counter, day, units, .. }| {
                     let (kind, counter) = kind_and_number(*counter);
-                    params![kind, counter, day.days(), *units]
+                    params![kind, counter, day.days(), i64::from(*units)]
                 }),
-            )
+            )?;
+            let recorded = unused.iter().filter_map(|unused| unused.record.zip(Some(unused.units)));
+            sql.execute_each(
+                "UPDATE held_units SET units = units - ?3 WHERE server = ?1 AND record = ?2",
+                recorded.map(|(record, units)| params![self.server, record, units]),
+            )?;
+            let ended = sql.row_each(
+                "DELETE FROM held_units WHERE server = ?1 AND record = ?2 RETURNING record, kind, counter, day, units",
+                finished.iter().map(|finished| params![self.server, finished.record.number]),
+            )?;
+            let spent = finished.iter().map(|finished| (finished.record.number, finished.spent)).collect();
+            give_back_unspent(sql, ended.into_iter().flatten().collect(), &spent).map(drop)
+        })
+    }
+
+    fn server(&self) -> i64 {
+        self.server
+    }
+
+    fn last_report(&self, server: i64) -> StoreResult<Option<i64>> {
+        self.call("read the report of a server", || {
+            let connection = self.pool.take(ReadKind::LookUp)?;
+            let sql: &dyn Sql = &*connection;
+            let query = "SELECT (extract(epoch FROM seen_at) * 1000)::bigint FROM servers WHERE id = ?1";
+            connection.with_limit(LOOK_UP_LIMIT, || sql.row(query, &params![server]))
+        })
+    }
+
+    fn settle(&self, server: i64, spent: &HashMap<i64, i64>) -> StoreResult<u64> {
+        self.transact(Durability::Normal, "give back the quotas of a killed server", |transaction| {
+            let sql: &dyn Sql = transaction;
+            let delete = "DELETE FROM held_units WHERE server = ?1 RETURNING record, kind, counter, day, units";
+            give_back_unspent(sql, sql.rows(delete, &params![server])?, spent)
         })
     }
 
@@ -129,6 +175,21 @@ impl CounterStore for PostgresStore {
     }
 }
 
+/// Gives back the units of deleted records that were not spent, and returns their number. A record that is not in `spent` was
+/// leased by a call whose server never learned of it.
+fn give_back_unspent(sql: &dyn Sql, held: Vec<HeldUnits>, spent: &HashMap<i64, i64>) -> SqlResult<u64> {
+    let unspent = held.into_iter().map(|(record, kind, counter, day, units)| {
+        let spent = spent.get(&record).copied().unwrap_or(0);
+        (day, kind, counter, (units - spent).max(0))
+    });
+    let mut unspent: Vec<_> = unspent.filter(|(.., units)| *units > 0).collect();
+    // In one order, so that servers do not deadlock.
+    unspent.sort_unstable();
+    let params = unspent.iter().map(|(day, kind, counter, units)| params![*kind, *counter, *day, *units]);
+    sql.execute_each(GIVE_BACK, params)?;
+    Ok(unspent.iter().map(|(.., units)| units.unsigned_abs()).sum())
+}
+
 fn uncount(sql: &dyn Sql, counted: &[CountedWindow]) -> SqlResult<()> {
     let update = "UPDATE windows SET count = count - 1 WHERE counter = ?1 AND started_at = ?2 AND count > 0";
     sql.execute_each(update, counted.iter().map(|window| params![window.counter.cast_signed(), window.started_at]))
@@ -136,5 +197,6 @@ fn uncount(sql: &dyn Sql, counted: &[CountedWindow]) -> SqlResult<()> {
 
 pub(crate) fn purge(sql: &dyn Sql, today: Date) -> SqlResult<()> {
     sql.execute("DELETE FROM servers WHERE seen_at < now() - interval '1 day'", &[])?;
+    sql.execute("DELETE FROM held_units WHERE day < ?1", &params![today.days() - 1])?;
     sql.execute("DELETE FROM leases WHERE day < ?1", &params![today.days() - 1]).map(drop)
 }

@@ -28,6 +28,7 @@ pub(crate) const STEPS: &[MigrationStep] = &[
     MigrationStep { sql: include_str!("migrations/5.sql"), oldest: 1 },
     MigrationStep { sql: include_str!("migrations/6.sql"), oldest: 1 },
     MigrationStep { sql: include_str!("migrations/7.sql"), oldest: 1 },
+    MigrationStep { sql: include_str!("migrations/8.sql"), oldest: 1 },
 ];
 
 /// The first version that notes jumps of the clock.

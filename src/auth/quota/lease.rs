@@ -1,8 +1,12 @@
 //! Daily counters that several servers share.
 //!
 //! A server takes some units of a counter in advance, its *lease*, and admits requests from it, so that few of them
-//! wait for the store. It gives unused units back. So the limit is never exceeded, and reached exactly, except that a
-//! killed server loses its unused units.
+//! wait for the store. It gives unused units back. So the limit is never exceeded, and reached exactly.
+//!
+//! **Killed servers.** A server notes each unit of a key that it spends in its [`journal`], and the store notes what it
+//! leased to the server. From both, the next server in the same data folder gives back what was not spent. Without it, as
+//! after a crash of the machine, these units stay taken until midnight, as do units of clients without a key: nobody can
+//! know how many were spent.
 //!
 //! **Size.** If `left` units are not taken, one of `n` servers leases `left / (8 n)`, at most [`MAX_UNITS`] and at
 //! least the number needed at once: single units at the end, so that no server refuses a request while another has
@@ -11,15 +15,17 @@
 //! **Store away.** Counters used in the last [`RECENT_USE`] are served from unused units, and then from an
 //! [`allowance`]. It is counted as owed, and taken from the counter as soon as the store is back.
 
+pub(crate) mod journal;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use dashmap::DashMap;
 use foldhash::fast::RandomState;
 
+use crate::quota::lease::journal::{JournalRecord, LeaseJournal};
 use crate::quota::{CounterId, Quota};
 use data::Date;
 use platform::metrics::Counter;
@@ -53,6 +59,8 @@ pub struct LeaseRequest {
     pub needed: u32,
     /// Units that were used without a lease: taken first, also beyond the limit.
     pub owed: u32,
+    /// Number under which the store notes what this server leased; `None` if no journal says what it spends.
+    pub record: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +75,16 @@ pub struct UnusedUnits {
     pub counter: SharedCounter,
     pub day: Date,
     pub units: u32,
+    /// Number under which they were leased.
+    pub record: Option<i64>,
+}
+
+/// A record under which nothing is leased or spent any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FinishedLease {
+    pub(crate) record: JournalRecord,
+    /// Units that were spent in all.
+    pub(crate) spent: i64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,10 +125,15 @@ pub(crate) struct AdmittedRequest {
 #[derive(Default)]
 pub(crate) struct LeasedCounters {
     slots: DashMap<(SharedCounter, Date), Arc<CounterSlot>, RandomState>,
+    /// Empty if nothing is noted for the next server.
+    journal: OnceLock<LeaseJournal>,
+    finished: Mutex<Vec<FinishedLease>>,
     pub(crate) unleased: Counter,
 }
 
 struct CounterSlot {
+    /// Only of keys.
+    record: Option<JournalRecord>,
     units: Mutex<LeasedUnits>,
     renewed: Condvar,
 }
@@ -127,10 +150,14 @@ struct LeasedUnits {
     owed: u32,
     /// False until the store has granted units or admissions began without it.
     is_known: bool,
+    /// Units spent of those that were leased under the record.
+    spent: i64,
+    /// Whether units are leased under the record; false from the first failure of the journal on.
+    is_recorded: bool,
 }
 
 impl CounterSlot {
-    fn new(now: Instant) -> Self {
+    fn new(record: Option<JournalRecord>, now: Instant) -> Self {
         let units = LeasedUnits {
             limit: 0,
             unused: 0,
@@ -141,12 +168,19 @@ impl CounterSlot {
             used_at: now,
             owed: 0,
             is_known: false,
+            spent: 0,
+            is_recorded: record.is_some(),
         };
-        Self { units: Mutex::new(units), renewed: Condvar::new() }
+        Self { record, units: Mutex::new(units), renewed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, LeasedUnits> {
         self.units.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number under which units are leased at the moment.
+    fn record(&self, units: &LeasedUnits) -> Option<i64> {
+        self.record.filter(|_| units.is_recorded).map(|record| record.number)
     }
 
     /// Asks the store; false if it is away. `units` has `is_renewing` set.
@@ -155,7 +189,10 @@ impl CounterSlot {
         let _ended = RenewalGuard(self);
         let Some(grant) = lease(request) else { return false };
         let mut units = self.lock();
-        units.unused += grant.units;
+        // Units under a record that can no longer be written stay unspent.
+        if request.record == self.record(&units) {
+            units.unused += grant.units;
+        }
         units.left = grant.left;
         units.size = grant.units;
         units.owed -= request.owed.min(units.owed);
@@ -186,6 +223,11 @@ impl LeasedUnits {
 }
 
 impl LeasedCounters {
+    /// From now on what is spent of keys is noted in `journal`; no effect if it is already.
+    pub(crate) fn note_in(&self, journal: LeaseJournal) {
+        let _ = self.journal.set(journal);
+    }
+
     /// Takes all `requests` from the quota of `day`, or none. Waits for the store if there are not enough leased units.
     pub(crate) fn take(
         &self,
@@ -202,6 +244,9 @@ impl LeasedCounters {
         loop {
             let now = Instant::now();
             if units.unused >= requests {
+                if !self.note_spent(&slot, &mut units, requests.into()) {
+                    continue;
+                }
                 units.unused -= requests;
                 units.used_at = now;
                 let renews = units.unused < units.size / 4 && units.left > 0 && !units.is_renewing;
@@ -222,7 +267,8 @@ impl LeasedCounters {
                 continue;
             }
             units.is_renewing = true;
-            let request = LeaseRequest { counter, day, limit, needed: requests - units.unused, owed: units.owed };
+            let (needed, record) = (requests - units.unused, slot.record(&units));
+            let request = LeaseRequest { counter, day, limit, needed, owed: units.owed, record };
             drop(units);
             let is_away = !slot.lease(request, &lease, now);
             units = slot.lock();
@@ -230,6 +276,20 @@ impl LeasedCounters {
                 return self.without_store(units, (counter, day), requests, limit);
             }
         }
+    }
+
+    /// Notes that `requests` more units are spent, or fewer if it is negative. If the journal cannot be written, units of the
+    /// record are not spent any more, because the next server would give them back; then it returns false.
+    fn note_spent(&self, slot: &CounterSlot, units: &mut LeasedUnits, requests: i64) -> bool {
+        let (Some(journal), Some(record), true) = (self.journal.get(), slot.record, units.is_recorded) else {
+            return true;
+        };
+        let spent = units.spent + requests;
+        match journal.set_spent(record, spent) {
+            Ok(()) => units.spent = spent,
+            Err(_) => (units.is_recorded, units.unused) = (false, 0),
+        }
+        units.is_recorded
     }
 
     fn without_store(
@@ -264,12 +324,12 @@ impl LeasedCounters {
 
     pub(crate) fn renew(&self, (counter, day): (SharedCounter, Date), lease: impl Fn(LeaseRequest) -> Option<Grant>) {
         let slot = self.slot(counter, day);
-        let (limit, owed) = {
+        let (limit, owed, record) = {
             let mut units = slot.lock();
             units.is_renewing = true;
-            (units.limit, units.owed)
+            (units.limit, units.owed, slot.record(&units))
         };
-        slot.lease(LeaseRequest { counter, day, limit, needed: 0, owed }, &lease, Instant::now());
+        slot.lease(LeaseRequest { counter, day, limit, needed: 0, owed, record }, &lease, Instant::now());
     }
 
     /// The quota without taking anything. `None` if this server knows nothing of the counter.
@@ -286,12 +346,14 @@ impl LeasedCounters {
         let owed = requests.min(units.owed);
         units.owed -= owed;
         units.unused += requests - owed;
+        self.note_spent(&slot, &mut units, -i64::from(requests - owed));
         units.refused_at = None;
         units.quota(limit, day)
     }
 
     /// Takes the unused units of idle counters, or with `all` of every counter, for the store;
-    /// [`LeasedCounters::take_back`] restores them. Forgets counters of other days than `today` and its neighbors.
+    /// [`LeasedCounters::take_back`] restores them. Forgets counters without any that nobody uses, and those of other days than
+    /// `today` and its neighbors.
     pub(crate) fn unused(&self, today: Date, all: bool) -> Vec<UnusedUnits> {
         let now = Instant::now();
         let mut unused = Vec::new();
@@ -301,18 +363,49 @@ impl LeasedCounters {
             if (all || idle >= IDLE) && !units.is_renewing && units.unused > 0 {
                 let count = std::mem::take(&mut units.unused);
                 units.left = units.left.saturating_add(count);
-                unused.push(UnusedUnits { counter: *counter, day: *day, units: count });
+                unused.push(UnusedUnits { counter: *counter, day: *day, units: count, record: slot.record(&units) });
+                return true;
             }
             let is_over = day.days().abs_diff(today.days()) > 1;
-            units.is_renewing || units.owed > 0 || (idle < RECENT_USE && !is_over)
+            // Nobody else can get hold of it while the map is locked.
+            let is_in_use = units.is_renewing || units.owed > 0 || Arc::strong_count(slot) > 1;
+            let is_kept = is_in_use || (idle < RECENT_USE && !is_over);
+            if let Some(record) = slot.record.filter(|_| !is_kept) {
+                self.lock_finished().push(FinishedLease { record, spent: units.spent });
+            }
+            is_kept
         });
         unused
     }
 
+    /// Takes the finished records, for the store; then call [`LeasedCounters::forget`], or if the store is away
+    /// [`LeasedCounters::keep_finished`].
+    pub(crate) fn finished(&self) -> Vec<FinishedLease> {
+        std::mem::take(&mut *self.lock_finished())
+    }
+
+    pub(crate) fn keep_finished(&self, finished: Vec<FinishedLease>) {
+        self.lock_finished().extend(finished);
+    }
+
+    pub(crate) fn forget(&self, finished: &[FinishedLease]) {
+        if let Some(journal) = self.journal.get() {
+            finished.iter().for_each(|finished| journal.remove(finished.record));
+        }
+    }
+
+    fn lock_finished(&self) -> MutexGuard<'_, Vec<FinishedLease>> {
+        self.finished.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn take_back(&self, unused: &[UnusedUnits]) {
-        for UnusedUnits { counter, day, units } in unused {
+        for UnusedUnits { counter, day, units, record } in unused {
             let slot = self.slot(*counter, *day);
             let mut leased = slot.lock();
+            // Otherwise they are given back when the record is finished.
+            if *record != slot.record(&leased) {
+                continue;
+            }
             leased.unused += units;
             leased.left = leased.left.saturating_sub(*units);
             leased.is_known = true;
@@ -328,6 +421,11 @@ impl LeasedCounters {
         if let Some(slot) = self.slots.get(&(counter, day)) {
             return Arc::clone(&slot);
         }
-        Arc::clone(&self.slots.entry((counter, day)).or_insert_with(|| Arc::new(CounterSlot::new(Instant::now()))))
+        let create = || {
+            let journal = self.journal.get().filter(|_| matches!(counter, SharedCounter::Key(_)));
+            let record = journal.and_then(|journal| journal.add().ok());
+            Arc::new(CounterSlot::new(record, Instant::now()))
+        };
+        Arc::clone(&self.slots.entry((counter, day)).or_insert_with(create))
     }
 }

@@ -26,7 +26,7 @@ pub(crate) use fair_queue::run_in_place;
 pub use fair_queue::{BATCHES_OF_CALLER, BatchRefused, FairQueue, Overloaded, QueueUsage, QueuedBatch, WorkCaller};
 pub(crate) use ip_range::sign_in_network;
 pub use ip_range::{ClientNetwork, IpRange, ParseIpRangeError, client_address, client_networks};
-pub use lease::{Denied, Grant, LeaseRequest, SharedCounter, UnusedUnits};
+pub use lease::{Denied, FinishedLease, Grant, LeaseRequest, SharedCounter, UnusedUnits};
 pub use tier::Tier;
 pub(crate) use window_counter::WindowCounter;
 pub use window_counter::{CountedWindow, SharedWindow};

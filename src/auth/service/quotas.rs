@@ -1,18 +1,24 @@
 //! Daily quotas: counted in memory, or, if several servers share the store, by leases.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::quota::lease::LeasedCounters;
+use crate::quota::lease::journal::{self, EarlierJournal, LeaseJournal};
 use crate::quota::{Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, run_in_place};
-use crate::{AuthService, Caller, CounterStore, QuotaSubject, Store, StoreResult};
+use crate::{AuthService, Caller, CounterStore, QuotaSubject, Store, StoreError, StoreResult};
 use data::Date;
 use platform::metrics::Counter;
 
 /// Time without leases after the store failed, so that requests do not wait for it one after the other.
 const AWAY: Duration = Duration::from_secs(1);
+
+/// Seconds without a report after which a server of the same data folder has ended, and so has its last call of the store.
+/// They are counted by this server's monotonic clock.
+const ENDED: i64 = 10;
 
 type Renewal = (SharedCounter, Date);
 
@@ -28,6 +34,16 @@ pub(super) struct SharedQuotas {
     failed: Counter,
     /// Milliseconds by which the store's clock is ahead of this machine's.
     clock_ahead: AtomicI64,
+    earlier: Mutex<Vec<EarlierServer>>,
+    /// Units that earlier servers held, and that were given back.
+    recovered: Counter,
+}
+
+/// A server that used the data folder before this one, and did not give back its leases.
+struct EarlierServer {
+    journal: EarlierJournal,
+    /// Its last report, by the clock of the store, and when this server read it first, in monotonic seconds.
+    seen: Option<(Option<i64>, i64)>,
 }
 
 impl SharedQuotas {
@@ -43,12 +59,51 @@ impl SharedQuotas {
             leased: Counter::default(),
             failed: Counter::default(),
             clock_ahead: AtomicI64::new(0),
+            earlier: Mutex::default(),
+            recovered: Counter::default(),
         };
         (shared, received)
     }
 
     fn store(&self) -> &dyn CounterStore {
         self.store.counters().expect("quotas are shared in a store with counters")
+    }
+
+    /// Begins a journal in the data folder, and reads those of earlier servers.
+    fn begin_journal(&self, data: &Path) -> std::io::Result<()> {
+        // Without one, no journal is worth anything.
+        let Some(boot) = journal::boot() else { return Ok(()) };
+        let journals = EarlierJournal::read_all(data, &boot)?;
+        self.leases.note_in(LeaseJournal::create(data, self.store().server(), &boot)?);
+        let earlier = journals.into_iter().map(|journal| EarlierServer { journal, seen: None });
+        self.earlier.lock().unwrap_or_else(PoisonError::into_inner).extend(earlier);
+        Ok(())
+    }
+
+    /// Gives back what earlier servers held, each once it has not reported for [`ENDED`] seconds: a copy of a data folder may
+    /// have the journal of a server that runs.
+    fn settle(&self, passed: i64) -> StoreResult<()> {
+        let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut index = 0;
+        while let Some(EarlierServer { journal, seen }) = earlier.get_mut(index) {
+            let report = self.store().last_report(journal.server)?;
+            if seen.is_none_or(|(seen, _)| seen != report) {
+                *seen = Some((report, passed));
+            }
+            if seen.is_none_or(|(_, since)| passed - since < ENDED) {
+                index += 1;
+                continue;
+            }
+            let units = self.store().settle(journal.server, &journal.spent)?;
+            if units > 0 {
+                tracing::info!("{units} units of quotas that a killed server held can be used again");
+            }
+            self.recovered.add(units);
+            // If it stays, nothing is left to give back.
+            let _ = std::fs::remove_file(&journal.path);
+            earlier.swap_remove(index);
+        }
+        Ok(())
     }
 
     fn lease(&self, request: LeaseRequest) -> Option<Grant> {
@@ -110,14 +165,32 @@ pub struct LeaseCounts {
     pub failed: u64,
     /// Requests that were admitted while the store was away, without a lease.
     pub unleased: u64,
+    /// Units of killed servers that were given back.
+    pub recovered: u64,
 }
 
 impl AuthService {
     /// All are 0 if quotas are not shared.
     pub fn lease_counts(&self) -> LeaseCounts {
         let Some(shared) = &self.shared else { return LeaseCounts::default() };
-        let SharedQuotas { leased, failed, leases, .. } = shared;
-        LeaseCounts { leased: leased.get(), failed: failed.get(), unleased: leases.unleased.get() }
+        let SharedQuotas { leased, failed, leases, recovered, .. } = shared;
+        LeaseCounts {
+            leased: leased.get(),
+            failed: failed.get(),
+            unleased: leases.unleased.get(),
+            recovered: recovered.get(),
+        }
+    }
+
+    /// Notes in the data folder, which this server has locked, what it spends of leases, and gives back in the next flushes
+    /// what earlier servers in this folder did not spend. Blocks. No effect if no other server uses the store.
+    pub fn note_leases(&self, data: &Path) {
+        if let Some(Err(error)) = self.shared.as_ref().map(|shared| shared.begin_journal(data)) {
+            let data = data.display();
+            tracing::warn!(
+                "{data}: {error}: units of quotas that this server holds are lost until midnight if it is killed"
+            );
+        }
     }
 
     pub fn take(&self, subject: impl Into<QuotaSubject>, today: Date) -> Result<Quota, Denied> {
@@ -235,7 +308,7 @@ impl AuthService {
     }
 
     /// Reports that this server runs, and notes by how much the clock of the store is ahead.
-    pub(super) fn compare_clocks(&self) -> StoreResult<()> {
+    pub(crate) fn compare_clocks(&self) -> StoreResult<()> {
         let Some(shared) = &self.shared else { return Ok(()) };
         let store_time = shared.store().report_running()?;
         let own_time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);
@@ -249,11 +322,25 @@ impl AuthService {
         for renewal in shared.leases.owing() {
             shared.renew(renewal);
         }
+        shared.settle(self.time.passed())?;
         let unused = shared.leases.unused(today, all);
-        if unused.is_empty() {
+        let finished = shared.leases.finished();
+        if unused.is_empty() && finished.is_empty() {
             return Ok(());
         }
-        shared.store().end_leases(&unused).inspect_err(|_| shared.leases.take_back(&unused))
+        match shared.store().end_leases(&unused, &finished) {
+            Ok(()) => shared.leases.forget(&finished),
+            Err(error) => {
+                // The store may have committed without an answer; then units would be spent twice. Those of a record come
+                // back when it is finished.
+                let is_undone = matches!(error, StoreError::Unreachable { .. } | StoreError::Busy);
+                let unused: Vec<_> = unused.into_iter().filter(|unused| is_undone || unused.record.is_none()).collect();
+                shared.leases.take_back(&unused);
+                shared.leases.keep_finished(finished);
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 }
 

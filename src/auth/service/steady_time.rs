@@ -208,7 +208,8 @@ impl SteadyTime {
         self.jumps.get()
     }
 
-    fn passed(&self) -> i64 {
+    /// Seconds of the monotonic clock.
+    pub(crate) fn passed(&self) -> i64 {
         i64::try_from((self.monotonic)().as_secs()).unwrap_or(i64::MAX)
     }
 

@@ -248,7 +248,8 @@ fn a_database_that_stops_answering_is_noticed_within_seconds() {
     let session = || store.session(&SessionDigest::from_bytes([1; 32]), NOON).is_ok();
     let lease = || {
         let counter = SharedCounter::Client(1);
-        let request = LeaseRequest { counter, day: Date::from_unix(NOON), limit: 100, needed: 1, owed: 0 };
+        let request =
+            LeaseRequest { counter, day: Date::from_unix(NOON), limit: 100, needed: 1, owed: 0, record: None };
         CounterStore::lease(&store, request).is_ok()
     };
     assert!(session() && lease());
@@ -279,8 +280,8 @@ fn a_lease_that_cannot_wait_for_a_connection_takes_the_database_from_nobody() {
     let Some((store, is_frozen, _database)) = freezable_store() else { return };
     store.pool.drop_idle();
     is_frozen.store(true, Ordering::Relaxed);
-    let request =
-        LeaseRequest { counter: SharedCounter::Client(1), day: Date::from_unix(NOON), limit: 100, needed: 1, owed: 0 };
+    let (counter, day) = (SharedCounter::Client(1), Date::from_unix(NOON));
+    let request = LeaseRequest { counter, day, limit: 100, needed: 1, owed: 0, record: None };
     assert!(matches!(CounterStore::lease(&store, request), Err(StoreError::Unreachable { .. })));
     is_frozen.store(false, Ordering::Relaxed);
     store.session(&SessionDigest::from_bytes([1; 32]), NOON).unwrap();

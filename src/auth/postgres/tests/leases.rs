@@ -1,7 +1,8 @@
 //! Quotas of several servers on one database.
 
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::postgres::tests::*;
@@ -99,6 +100,91 @@ fn servers_that_are_killed_never_raise_what_is_admitted() {
     sum += admitted(std::slice::from_ref(&last), &header, 6_400);
     assert!((3_000..=5_000).contains(&sum), "{sum}");
     assert_eq!(taken(&database), 5_000);
+}
+
+/// A server with a journal in its data folder, whose monotonic clock shows `passed` seconds.
+fn server_in(data: &Path, database: &Database, passed: &Arc<AtomicU64>) -> Arc<AuthService> {
+    let passed = Arc::clone(passed);
+    let clock = Arc::new(move || Duration::from_secs(passed.load(Ordering::Relaxed)));
+    let service = AuthService::with_clock(Box::new(open(database)), RateLimitConfig::default(), NOON, clock).unwrap();
+    service.note_leases(data);
+    service.flush(NOON).unwrap();
+    service
+}
+
+/// Drops a server without giving anything back, and waits for its last call of the database.
+fn kill(server: Arc<AuthService>) {
+    let left = Arc::downgrade(&server);
+    drop(server);
+    while left.strong_count() > 0 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn what_killed_servers_held_is_admitted_by_their_successors_to_the_unit() {
+    let Some(database) = Database::create() else { return };
+    let header = header(&database);
+    let folders = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let passed = Arc::new(AtomicU64::new(0));
+    let mut servers: Vec<_> = folders.iter().map(|folder| server_in(folder.path(), &database, &passed)).collect();
+    let mut sum = 0;
+    for round in 0..4 {
+        sum += admitted(&servers, &header, 1_024);
+        let index = round % 3;
+        kill(servers.remove(index));
+        servers.insert(index, server_in(folders[index].path(), &database, &passed));
+    }
+    assert_eq!(sum, 4_096);
+    let held = taken(&database) - sum;
+    assert!(held > 0, "killed servers hold some");
+    // Not before their last call must have ended.
+    passed.fetch_add(9, Ordering::Relaxed);
+    servers.iter().for_each(|server| assert!(server.flush(NOON).is_ok()));
+    assert!(servers.iter().all(|server| server.lease_counts().recovered == 0));
+    passed.fetch_add(1, Ordering::Relaxed);
+    servers.iter().for_each(|server| assert!(server.flush(NOON).is_ok()));
+    let recovered: u64 = servers.iter().map(|server| server.lease_counts().recovered).sum();
+    assert!(recovered > 0);
+    let last = servers.pop().unwrap();
+    servers.iter().for_each(|server| assert!(server.close(NOON).is_ok()));
+    sum += admitted(std::slice::from_ref(&last), &header, 6_400);
+    assert_eq!((sum, taken(&database)), (5_000, 5_000));
+    last.close(NOON).unwrap();
+    // The journals of the four are gone.
+    let journals = |folder: &tempfile::TempDir| std::fs::read_dir(folder.path().join("leases")).unwrap().count();
+    assert_eq!(folders.each_ref().map(journals), [1; 3]);
+}
+
+#[test]
+fn a_copy_of_a_data_folder_takes_nothing_from_a_server_that_runs() {
+    let Some(database) = Database::create() else { return };
+    let header = header(&database);
+    let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let passed = Arc::new(AtomicU64::new(0));
+    let first = server_in(folder.path(), &database, &passed);
+    assert_eq!(admitted(std::slice::from_ref(&first), &header, 64), 64);
+    std::fs::create_dir(copy.path().join("leases")).unwrap();
+    for file in std::fs::read_dir(folder.path().join("leases")).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), copy.path().join("leases").join(file.file_name())).unwrap();
+    }
+    let second = server_in(copy.path(), &database, &passed);
+    for _ in 0..3 {
+        passed.fetch_add(60, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(5));
+        // The first one is idle, but reports.
+        first.compare_clocks().unwrap();
+        second.flush(NOON).unwrap();
+    }
+    assert_eq!(second.lease_counts().recovered, 0);
+    let held = u64::from(taken(&database) - 64);
+    kill(first);
+    for _ in 0..2 {
+        passed.fetch_add(60, Ordering::Relaxed);
+        second.flush(NOON).unwrap();
+    }
+    assert_eq!((second.lease_counts().recovered, taken(&database)), (held, 64));
 }
 
 #[test]

@@ -1,7 +1,11 @@
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fs::{self, File};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::*;
+use crate::quota::lease::journal::EarlierJournal;
 
 const KEY: SharedCounter = SharedCounter::Key(CounterId(7));
 
@@ -39,7 +43,7 @@ impl LeaseStore {
 
     fn give_back(&self, unused: &[UnusedUnits]) {
         let mut taken = self.taken.lock().unwrap();
-        for UnusedUnits { counter, day, units } in unused {
+        for UnusedUnits { counter, day, units, .. } in unused {
             *taken.get_mut(&(*counter, *day)).unwrap() -= units;
         }
     }
@@ -205,4 +209,160 @@ fn a_counter_of_yesterday_is_known_after_midnight_for_ten_minutes() {
     server.slots.retain(|(_, day), _| *day == today());
     server.slots.iter().for_each(|slot| slot.lock().used_at -= RECENT_USE * 2);
     assert!(matches!(take(), Err(Denied::Unknown(_))));
+}
+
+/// A model of the database that knows what each server holds.
+#[derive(Default)]
+struct HeldStore {
+    taken: i64,
+    /// Units by server and record.
+    held: HashMap<(i64, i64), i64>,
+}
+
+impl HeldStore {
+    fn lease(&mut self, server: i64, request: LeaseRequest) -> Grant {
+        self.taken += i64::from(request.owed);
+        let left = (i64::from(request.limit) - self.taken).max(0);
+        let units = (left / 16).max(request.needed.into()).min(left);
+        self.taken += units;
+        if let Some(record) = request.record {
+            *self.held.entry((server, record)).or_default() += units;
+        }
+        Grant { units: units as u32, left: (left - units) as u32 }
+    }
+
+    fn end(&mut self, server: i64, unused: &[UnusedUnits], finished: &[FinishedLease]) {
+        for unused in unused {
+            self.taken -= i64::from(unused.units);
+            if let Some(record) = unused.record {
+                *self.held.get_mut(&(server, record)).unwrap() -= i64::from(unused.units);
+            }
+        }
+        for FinishedLease { record, spent } in finished {
+            let units = self.held.remove(&(server, record.number));
+            self.taken -= units.map_or(0, |units| units - spent);
+        }
+    }
+
+    fn settle(&mut self, journal: &EarlierJournal) {
+        for ((_, record), units) in self.held.extract_if(|(server, _), _| *server == journal.server) {
+            self.taken -= units - journal.spent.get(&record).unwrap_or(&0);
+        }
+    }
+}
+
+/// Servers that are killed, lose answers of the database and cannot write their journals, in any order.
+#[test]
+fn killed_servers_lose_no_unit_and_admit_none_twice() {
+    const LIMIT: u32 = 400;
+    const BOOT: &str = "boot";
+    for seed in 1..=100_u64 {
+        let mut state = seed;
+        let mut upto = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        let mut numbers = 0;
+        let mut start = |data: &Path| {
+            numbers += 1;
+            let leases = LeasedCounters::default();
+            leases.note_in(LeaseJournal::create(data, numbers, BOOT).unwrap());
+            (numbers, leases)
+        };
+        let folders = [(); 3].map(|()| tempfile::tempdir().unwrap());
+        let mut servers = folders.each_ref().map(|folder| start(folder.path()));
+        let store = RefCell::new(HeldStore::default());
+        // Requests that were admitted without the database by a server that was killed, and units of one without a journal.
+        let (mut admitted, mut unknown, mut lost) = (0, 0, 0);
+        let mut end = |server: &(i64, LeasedCounters), store: &mut HeldStore| {
+            for slot in &server.1.slots {
+                let units = slot.lock();
+                unknown += i64::from(units.owed);
+                lost += if units.is_recorded { 0 } else { i64::from(units.unused) };
+            }
+            let folder = folders.iter().find(|folder| {
+                EarlierJournal::read_all(folder.path(), BOOT).unwrap().iter().any(|journal| journal.server == server.0)
+            });
+            let folder = folder.unwrap().path();
+            for journal in EarlierJournal::read_all(folder, BOOT).unwrap() {
+                store.settle(&journal);
+                fs::remove_file(journal.path).unwrap();
+            }
+            start(folder)
+        };
+        for _ in 0..400 {
+            let index = upto(3) as usize;
+            let (number, leases) = &mut servers[index];
+            let is_answered = upto(8) > 0;
+            let lease = |request: LeaseRequest| {
+                // Without an answer, only what a record notes is not lost.
+                let arrives = is_answered || (request.owed == 0 && request.record.is_some());
+                arrives.then(|| store.borrow_mut().lease(*number, request)).filter(|_| is_answered)
+            };
+            match upto(20) {
+                0 => servers[index] = end(&servers[index], &mut store.borrow_mut()),
+                1 => {
+                    let unused = leases.unused(today(), upto(2) == 0);
+                    let finished = leases.finished();
+                    match upto(4) {
+                        // It did not arrive.
+                        0 => {
+                            leases.take_back(&unused);
+                            leases.keep_finished(finished);
+                        }
+                        // It arrived without an answer.
+                        1 if unused.iter().all(|unused| unused.record.is_some()) => {
+                            store.borrow_mut().end(*number, &unused, &finished);
+                            leases.keep_finished(finished);
+                        }
+                        _ => {
+                            store.borrow_mut().end(*number, &unused, &finished);
+                            leases.forget(&finished);
+                        }
+                    }
+                }
+                2 => leases.slots.iter().for_each(|slot| slot.lock().used_at -= RECENT_USE * 2),
+                3 if upto(10) == 0 => {
+                    // From now on it cannot be written.
+                    if let Some(journal) = leases.journal.get_mut() {
+                        journal.file = File::open("/dev/null").unwrap();
+                    }
+                }
+                4 if leases.journal.get().is_some_and(|journal| journal.file.metadata().unwrap().is_file()) => {
+                    let has_spent = |slot: &CounterSlot| {
+                        let units = slot.lock();
+                        units.is_recorded && units.spent > 0
+                    };
+                    if leases.slots.iter().any(|slot| has_spent(&slot)) {
+                        leases.give_back(KEY, 1, LIMIT, today());
+                        admitted -= 1;
+                    }
+                }
+                _ => {
+                    let requests = 1 + upto(4) as u32;
+                    if let Ok(taken) = leases.take(KEY, requests, LIMIT, today(), lease) {
+                        admitted += i64::from(requests);
+                        if taken.renews {
+                            leases.renew((KEY, today()), lease);
+                        }
+                    }
+                }
+            }
+        }
+        for server in &servers {
+            server.1.owing().into_iter().for_each(|owing| {
+                server.1.renew(owing, |request| Some(store.borrow_mut().lease(server.0, request)));
+            });
+        }
+        let [first, ..] = servers.each_ref().map(|server| end(server, &mut store.borrow_mut()));
+        let taken = store.borrow().taken;
+        assert_eq!(taken, admitted - unknown + lost, "seed {seed}");
+        assert!(store.borrow().held.is_empty(), "seed {seed}");
+        let lease = |request| Some(store.borrow_mut().lease(first.0, request));
+        while first.1.take(KEY, 1, LIMIT, today(), lease).is_ok() {
+            admitted += 1;
+        }
+        // Exactly the limit, or what was admitted without the database if that is more.
+        assert_eq!(admitted - unknown + lost, taken.max(LIMIT.into()), "seed {seed}");
+    }
 }
