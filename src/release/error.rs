@@ -86,6 +86,10 @@ pub enum ReleaseError {
         "{place} has a delegation, so that replicas refuse a `current` that is not signed: pass --pointer-key FILE"
     )]
     NotSigned { place: String },
+    #[error(
+        "{place}/release={version} has other content than release {version} of the index: remove it, and export the release again"
+    )]
+    ExportedBefore { place: String, version: SnapshotVersion },
     #[error("{place}: {error}")]
     ObjectStore { place: String, error: String },
     #[error(transparent)]

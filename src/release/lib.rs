@@ -8,10 +8,12 @@
 mod active;
 mod bulk;
 mod checksum;
+mod copied_dataset;
 mod copy;
 #[cfg(test)]
 mod crash;
 mod error;
+mod export;
 pub mod file_system;
 mod lock;
 pub mod manifest;
@@ -28,8 +30,10 @@ mod text;
 mod watch;
 pub use active::{ActiveRelease, Rejection, ReleaseHistory};
 pub use checksum::Checksum;
+pub use copied_dataset::copy_dataset;
 pub use error::ReleaseError;
 pub(crate) use error::ReleaseResult;
+pub use export::{ExportPlace, ExportedRelease};
 pub use manifest::Manifest;
 pub use open::{Release, TableChanges};
 pub use publish::{Policy, Publication, PublicationOutcome, Publisher};

@@ -8,20 +8,22 @@ use clap::Args;
 use serde::{Serialize, Serializer};
 use time::OffsetDateTime;
 
+use crate::cli::indexer::export;
 use crate::cli::indexer::import::SourceArgs;
 use crate::cli::indexer::progress::{CompletedStep, Steps};
 use crate::cli::indexer::publishing::Publishing;
 use crate::cli::indexer::stored_reviews::{self, ExportedReviews, ReviewArgs};
 use crate::cli::indexer::wait::{WaitedJson, Waiting};
 use crate::cli::indexer::{
-    CommandError, CommandResult, DatasetArgs, IndexArgs, IndexerExit, Style, check, format, pushed,
+    CommandError, CommandResult, DatasetArgs, DatasetFolder, IndexArgs, IndexerExit, Style, check, format, pushed,
 };
 use data::import::DatasetInput;
 use data::{Counts, Date, Diagnostic, Progress, SnapshotVersion};
 use platform::clock;
 use release::remote::{Announcement, Current, Pushed, RemoteStore};
 use release::{
-    Manifest, Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, SigningKey, TableChanges, manifest,
+    ExportPlace, ExportedRelease, Manifest, Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore,
+    SigningKey, TableChanges, manifest,
 };
 
 #[derive(Args)]
@@ -43,6 +45,9 @@ pub(super) struct BuildArgs {
     /// Write files of every table to download, too: NDJSON, CSV and Parquet, with their descriptions
     #[arg(long)]
     bulk: bool,
+    /// Folder or object store to write the release to as Parquet tables, too, as `indexer export` does
+    #[arg(long, value_name = "PLACE", env = "VENTUREDEX_TABLES")]
+    tables: Option<PathBuf>,
     #[command(flatten)]
     publishing: Publishing,
     #[command(flatten)]
@@ -72,12 +77,15 @@ impl BuildArgs {
         }
         let target = remote.map(|remote| Target::sync(remote, announcement, &releases, seconds));
         let target = target.transpose()?;
+        let tables = export::open(self.tables.as_deref())?;
         let view = self.sources.view(&releases, style)?;
-        let mut input = self.dataset.input(today);
-        input.folder = view.as_ref().map_or(input.folder, |view| view.dataset.path());
+        let given = if view.is_none() { Some(self.dataset.folder(style)?) } else { None };
+        let folder = view.as_ref().map(|view| view.dataset.path()).or(given.as_ref().map(DatasetFolder::path));
+        let mut input = self.dataset.input(folder.unwrap_or(&self.dataset.dataset), today);
         input.reviews = reviews.map(ExportedReviews::input);
         input.meta.is_next = reviews.is_some();
-        let built = run(input, &releases, policy, target.as_ref(), &self.waiting, now, style)?;
+        let goal = Goal { target: target.as_ref(), tables: tables.as_ref(), waiting: &self.waiting };
+        let built = run(input, &releases, policy, &goal, now, style)?;
         view.map_or(Ok(()), |view| view.keep_identities(today))?;
         Ok(built)
     }
@@ -105,13 +113,19 @@ impl Target {
     }
 }
 
-/// Builds a release, pushes it to an object store, and waits for servers to serve it.
+/// What becomes of a release once it is built.
+struct Goal<'a> {
+    target: Option<&'a Target>,
+    tables: Option<&'a ExportPlace>,
+    waiting: &'a Waiting,
+}
+
+/// Builds a release, pushes it to an object store, waits for servers to serve it, and exports its tables.
 fn run(
     mut dataset: DatasetInput<'_>,
     releases: &ReleaseStore,
     policy: Policy,
-    target: Option<&Target>,
-    waiting: &Waiting,
+    goal: &Goal<'_>,
     now: OffsetDateTime,
     style: &Style,
 ) -> CommandResult {
@@ -133,6 +147,7 @@ fn run(
     let Policy { signing_key, .. } = building.end();
     let (difference, not_compared) = compare(releases, &publication, &steps);
     let manifest = &publication.manifest;
+    let Goal { target, tables, waiting } = goal;
     let pushed = target.map(|Target { remote, announcement, read }| {
         steps.step("push", 0);
         // The build has taken its time: count from now.
@@ -150,6 +165,7 @@ fn run(
     } else {
         WaitedJson::default()
     };
+    let exported = tables.map(|tables| tables.add(releases, manifest.version, &steps)).transpose()?;
     let summary = SummaryJson {
         outcome: publication.outcome,
         version: manifest.version,
@@ -174,6 +190,10 @@ fn run(
         not_compared,
         pushed,
         waited,
+        tables: tables
+            .map(ExportPlace::location)
+            .zip(exported.as_ref())
+            .map(|(place, release)| TablesJson { place, release }),
         warning_count: report.warnings().count(),
         warnings: style.verbose.then(|| report.warnings().collect()),
         suspicions: report.suspicions().collect(),
@@ -227,11 +247,20 @@ struct SummaryJson<'a> {
     pushed: Option<Pushed>,
     #[serde(flatten)]
     waited: WaitedJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tables: Option<TablesJson<'a>>,
     warning_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<&'a Diagnostic>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suspicions: Vec<&'a Diagnostic>,
+}
+
+#[derive(Serialize)]
+struct TablesJson<'a> {
+    place: &'a str,
+    #[serde(flatten)]
+    release: &'a ExportedRelease,
 }
 
 fn as_map<S: Serializer>(sizes: &[(&'static str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
@@ -268,6 +297,10 @@ impl SummaryJson<'_> {
         if let Some(Pushed { pointer, objects, bytes }) = &self.pushed {
             let (objects, bytes) = (format::counted(*objects, "object"), format::size(*bytes));
             writeln!(out, "  pushed: {objects}, {bytes}; {}", pushed::description(pointer))?;
+        }
+        if let Some(TablesJson { place, release }) = &self.tables {
+            write!(out, "  ")?;
+            export::print(release, place, out)?;
         }
         self.waited.print(out)?;
         if self.current == Some(*version) {

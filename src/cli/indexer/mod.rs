@@ -6,6 +6,7 @@ mod build;
 mod check;
 mod confined;
 mod duplicates;
+mod export;
 pub(crate) mod format;
 mod generate;
 mod import;
@@ -25,17 +26,20 @@ mod wait;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use serde::Serialize;
+use tempfile::TempDir;
 use time::OffsetDateTime;
 
 use crate::app::settings;
 use crate::cli::indexer::build::{BuildArgs, Target};
+use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::publishing::{Publishing, Validity, parse_time};
 use crate::cli::version::DETAILED_VERSION;
 use crate::cli::wrong_turn;
+use ::import::parquet_tables::ParquetTables;
 use ::import::sources::SourceError;
 use auth::StoreError;
 use data::import::DatasetInput;
@@ -43,7 +47,7 @@ use data::import::meta::MetaValues;
 use data::{Date, SnapshotVersion};
 pub use import::resolve::ResolveError;
 use release::remote::{RemoteStore, is_object_store};
-use release::{KeyError, ReleaseError, ReleaseStore, SigningKey, TrustedKey};
+use release::{KeyError, ReleaseError, ReleaseStore, SigningKey, TrustedKey, copy_dataset};
 
 const CODES: &str = "\
 Exit codes:
@@ -166,8 +170,8 @@ impl Trust {
 
 #[derive(Args)]
 struct DatasetArgs {
-    /// Folder with the CSV files, and snapshot.toml if there is one
-    #[arg(long, value_name = "DIR", env = "VENTUREDEX_DATASET", default_value = "dataset")]
+    /// Folder with the tables as CSV or Parquet, and snapshot.toml if there is one; or an object store that has these files
+    #[arg(long, value_name = "PLACE", env = "VENTUREDEX_DATASET", default_value = "dataset")]
     dataset: PathBuf,
     #[command(flatten)]
     meta: MetaArgs,
@@ -193,11 +197,38 @@ struct MetaArgs {
     license: Option<String>,
 }
 
+/// The folder of a dataset.
+enum DatasetFolder {
+    Given(PathBuf),
+    /// A copy of what an object store has.
+    Copied(TempDir),
+}
+
+impl DatasetFolder {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Given(path) => path,
+            Self::Copied(folder) => folder.path(),
+        }
+    }
+}
+
 impl DatasetArgs {
-    fn input(&self, today: Date) -> DatasetInput<'_> {
+    /// Copies the dataset to a temporary folder if it is in an object store.
+    fn folder(&self, style: &Style) -> Result<DatasetFolder, ReleaseError> {
+        if !is_object_store(&self.dataset) {
+            return Ok(DatasetFolder::Given(self.dataset.clone()));
+        }
+        let folder = tempfile::tempdir();
+        let folder = folder.map_err(|error| ReleaseError::Io { path: std::env::temp_dir(), error })?;
+        copy_dataset(&self.dataset, folder.path(), &Steps::new(style.json))?;
+        Ok(DatasetFolder::Copied(folder))
+    }
+
+    fn input<'a>(&self, folder: &'a Path, today: Date) -> DatasetInput<'a> {
         let MetaArgs { release: version, released_on, title, source, license } = self.meta.clone();
         let meta = MetaValues { version, released_on, title, source, license, today: Some(today), is_next: false };
-        DatasetInput { folder: &self.dataset, meta, scratch: None, reviews: None }
+        DatasetInput { folder, format: Some(&ParquetTables), meta, scratch: None, reviews: None }
     }
 }
 
@@ -224,6 +255,8 @@ enum IndexerCommand {
     Suppress(suppress::SuppressArgs),
     /// Check a dataset, publish it as a release and activate the release
     Build(BuildArgs),
+    /// Write releases as Parquet tables, which Spark, Trino, ClickHouse and DuckDB query in place
+    Export(export::ExportArgs),
     /// Import files of other forms: exports, spreadsheets, public data sets
     Import(import::ImportArgs),
     /// Generate an invented dataset for tests and benchmarks; by default the bundled one
@@ -351,11 +384,18 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
     let today = Date::from_unix(seconds);
     match command {
         IndexerCommand::Check { dataset, write_dates, reviews } => {
-            check::run(dataset.input(today), *write_dates, *reviews, style)
+            if *write_dates && is_object_store(&dataset.dataset) {
+                return Err(CommandError::RemoteDataset(dataset.dataset.clone()));
+            }
+            let folder = dataset.folder(style)?;
+            check::run(dataset.input(folder.path(), today), *write_dates, *reviews, style)
         }
-        IndexerCommand::Aliases(dataset) => aliases::run(dataset.input(today), style),
-        IndexerCommand::Duplicates(dataset) => duplicates::run(dataset.input(today), style),
+        IndexerCommand::Aliases(dataset) => aliases::run(dataset.input(dataset.folder(style)?.path(), today), style),
+        IndexerCommand::Duplicates(dataset) => {
+            duplicates::run(dataset.input(dataset.folder(style)?.path(), today), style)
+        }
         IndexerCommand::Build(build) => build.run(now, style),
+        IndexerCommand::Export(arguments) => arguments.run(style),
         IndexerCommand::Import(arguments) => import::run(arguments, now, style),
         IndexerCommand::Resolve(arguments) => resolve::run(arguments, today, style),
         IndexerCommand::Suppress(arguments) => suppress::run(arguments, today, style),
@@ -443,6 +483,11 @@ pub(crate) enum CommandError {
         .0.display()
     )]
     NoObjectStore(PathBuf),
+    #[error(
+        "--write-dates changes files of the dataset, and --dataset {} is in an object store: copy it to a folder, and name that",
+        .0.display()
+    )]
+    RemoteDataset(PathBuf),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(
@@ -464,6 +509,7 @@ impl CommandError {
             Self::Key(KeyError::Io { .. }) => (IndexerExit::Disk, "io"),
             Self::Key(_) => (IndexerExit::Usage, "bad_key"),
             Self::NoObjectStore(_) => (IndexerExit::Usage, "no_object_store"),
+            Self::RemoteDataset(_) => (IndexerExit::Usage, "remote_dataset"),
             Self::Folder(error) => error.code(),
             Self::Source(error) | Self::Resolve(ResolveError::Source(error)) => match error {
                 SourceError::Io { .. } => (IndexerExit::Disk, "io"),
@@ -514,6 +560,7 @@ fn code_of(error: &ReleaseError) -> (IndexerExit, &'static str) {
         ReleaseError::Restored { .. } => (IndexerExit::Rejected, "restored"),
         ReleaseError::NotSigned { .. } => (IndexerExit::Rejected, "not_signed"),
         ReleaseError::NotDelegated { .. } => (IndexerExit::Rejected, "not_delegated"),
+        ReleaseError::ExportedBefore { .. } => (IndexerExit::Rejected, "exported_before"),
         ReleaseError::ObjectStore { .. } => (IndexerExit::Disk, "object_store"),
         ReleaseError::Text { .. } => (IndexerExit::Disk, "text_index"),
         ReleaseError::NotPublic { .. } => (IndexerExit::Rejected, "not_public"),

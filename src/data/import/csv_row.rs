@@ -132,7 +132,8 @@ impl CsvRow<'_, '_> {
             self.error(column, format!("{} is not {expected}", quoted(&key)));
         }
         if let Some((_, first)) = self.index.keys.insert_new(&key, (self.row as u32, self.line as u32)) {
-            self.error(column, format!("{} is already used in line {first}", quoted(&key)));
+            let first = self.diagnostics.line_in_words(first);
+            self.error(column, format!("{} is already used in {first}", quoted(&key)));
         }
         key
     }
@@ -143,7 +144,8 @@ impl CsvRow<'_, '_> {
         if name.is_empty() {
             self.error(column, EMPTY.into());
         } else if let Some(first) = self.index.names.insert_new(&name, self.line as u32) {
-            self.warning(column, format!("{} is also the name in line {first}", quoted(&name)));
+            let first = self.diagnostics.line_in_words(first);
+            self.warning(column, format!("{} is also the name in {first}", quoted(&name)));
         }
         name
     }

@@ -1,4 +1,4 @@
-//! Reads one CSV file row by row, with diagnostics that name line and column.
+//! Reads one table row by row, a CSV file or another format, with diagnostics that name line and column.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -12,6 +12,7 @@ use csv::{ByteRecord, StringRecord};
 use crate::import::csv_reader::{CsvDialect, CsvReader, LocatedDoubt};
 use crate::import::csv_row::{CsvRow, TableIndex};
 use crate::import::diagnostics::{Diagnostics, did_you_mean, quoted};
+use crate::import::table_format::{RowReader, TableFault, TableFormat};
 use crate::{DiagnosticReport, Progress};
 
 /// Maximum rows and bytes of a batch. A thread reads the next batch while the last one is checked.
@@ -66,13 +67,19 @@ pub struct CsvColumns {
 
 impl CsvColumns {
     /// Reads the header line, and reports repeated, unknown and missing columns. `None` if no row can be read.
-    fn read<T: TableRow>(reader: &mut CsvReader<File>, diagnostics: &mut Diagnostics<'_>) -> Option<Self> {
+    fn read<T: TableRow>(reader: &mut dyn RowReader, diagnostics: &mut Diagnostics<'_>) -> Option<Self> {
         let mut raw = ByteRecord::new();
-        let read = reader.read(&mut raw, 0).map_err(|error| error.to_string());
-        if read != Ok(true) {
-            let problem = read.err().unwrap_or_else(|| "file is empty; the header line is missing".to_owned());
-            diagnostics.error(Some(reader.line()), None, problem);
-            return None;
+        let line = reader.header_line();
+        match reader.read_row(&mut raw, 0) {
+            Ok(true) => {}
+            Ok(false) => {
+                diagnostics.error(line, None, "file is empty; the header line is missing".to_owned());
+                return None;
+            }
+            Err(fault) => {
+                diagnostics.error(fault.line, None, fault.problem);
+                return None;
+            }
         }
         warn_of(reader.doubt(), diagnostics);
         let mut found: Vec<(&'static str, usize)> = Vec::new();
@@ -82,12 +89,12 @@ impl CsvColumns {
             let name = name.trim_start_matches('\u{feff}').trim();
             match T::HEADER.split(',').find(|column| *column == name) {
                 Some(column) if is_found(&found, column) => {
-                    diagnostics.error(Some(1), Some(name), "column occurs twice in the header".into());
+                    diagnostics.error(line, Some(name), "column occurs twice in the header".into());
                 }
                 Some(column) => found.push((column, index)),
                 None => {
                     let hint = did_you_mean(T::HEADER.split(',').find(|column| letters(column) == letters(name)));
-                    diagnostics.warning(Some(1), None, format!("unknown column {}{hint}", quoted(name)));
+                    diagnostics.warning(line, None, format!("unknown column {}{hint}", quoted(name)));
                 }
             }
         }
@@ -98,7 +105,7 @@ impl CsvColumns {
             let columns = if missing.len() == 1 { "column" } else { "columns" };
             let (absent, required, optional) = (missing.join(", "), required.join(", "), optional.join(", "));
             let message = format!("no {columns} {absent}; required: {required}; optional: {optional}");
-            diagnostics.error(Some(1), None, message);
+            diagnostics.error(line, None, message);
         }
         missing.is_empty().then(|| Self { found, width: raw.len() })
     }
@@ -112,16 +119,61 @@ pub struct CsvFolder<'a> {
     pub path: &'a Path,
     pub report: &'a mut DiagnosticReport,
     pub progress: &'a dyn Progress,
+    /// A format of tables besides CSV.
+    pub format: Option<&'a dyn TableFormat>,
 }
 
 impl CsvFolder<'_> {
     /// Reads the file of a table, which may be absent. `each` parses a row; it returns `None` for one that is unusable.
     pub fn read<T: TableRow>(&mut self, each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>) -> CsvTable<T> {
-        CsvTable::read_file(&self.path.join(T::FILE), T::FILE, self.report, self.progress, each)
+        let path = self.path.join(T::FILE);
+        let other = self.format.map(|format| (format, other_name(T::FILE, format)));
+        match other.filter(|(_, name)| self.path.join(name).exists()) {
+            None => CsvTable::read_file(&path, T::FILE, self.report, self.progress, each),
+            Some((_, name)) if path.exists() => {
+                let message = format!("the dataset has this table as {}, too; remove one of them", T::FILE);
+                Diagnostics::new(&name, self.report).error(None, None, message);
+                CsvTable::unread()
+            }
+            Some((format, name)) => self.read_other(format, &name, each),
+        }
+    }
+
+    fn read_other<T: TableRow>(
+        &mut self,
+        format: &dyn TableFormat,
+        name: &str,
+        mut each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
+    ) -> CsvTable<T> {
+        let mut table = CsvTable::unread();
+        let wanted: Vec<&str> = T::HEADER.split(',').collect();
+        match format.open(&self.path.join(name), name, &wanted) {
+            Ok(mut opened) => {
+                self.report.note_other(T::FILE, name, opened.parts);
+                self.progress.step(name, opened.bytes);
+                let mut diagnostics = Diagnostics::new(T::FILE, self.report);
+                table.read_all(&mut *opened.rows, &mut diagnostics, self.progress, &mut each);
+            }
+            Err(TableFault { file, column, problem }) => {
+                Diagnostics::new(&file, self.report).error(None, column.as_deref(), problem);
+            }
+        }
+        table
     }
 }
 
+/// The name of a table's file in another format.
+pub(crate) fn other_name(file: &str, format: &dyn TableFormat) -> String {
+    format!("{}.{}", file.trim_end_matches(".csv"), format.ending())
+}
+
 impl<T: TableRow> CsvTable<T> {
+    /// A table of which nothing is known.
+    fn unread() -> Self {
+        let (state, hints) = (Cell::new(FileState::Unknown), Cell::new(MAX_HINTS));
+        Self { rows: Vec::new(), index: TableIndex::default(), state, hints }
+    }
+
     /// As [`CsvFolder::read`], from any file with a name for messages.
     pub fn read_file(
         path: &Path,
@@ -131,8 +183,7 @@ impl<T: TableRow> CsvTable<T> {
         mut each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
     ) -> Self {
         let mut diagnostics = Diagnostics::new(name, report);
-        let (state, hints) = (Cell::new(FileState::Unknown), Cell::new(MAX_HINTS));
-        let mut table = Self { rows: Vec::new(), index: TableIndex::default(), state, hints };
+        let mut table = Self::unread();
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) => {
@@ -146,18 +197,28 @@ impl<T: TableRow> CsvTable<T> {
         // The size is used for progress only.
         progress.step(name, file.metadata().map_or(0, |metadata| metadata.len()));
         let mut reader = CsvReader::new(file, CsvDialect::COMMAS);
-        if let Some(columns) = CsvColumns::read::<T>(&mut reader, &mut diagnostics) {
-            table.state.set(FileState::Read);
-            table.read_rows(&mut reader, &columns, &mut diagnostics, progress, &mut each);
-            (table.index.names, table.index.shared) = Default::default();
+        table.read_all(&mut reader, &mut diagnostics, progress, &mut each);
+        table
+    }
+
+    fn read_all(
+        &mut self,
+        reader: &mut dyn RowReader,
+        diagnostics: &mut Diagnostics<'_>,
+        progress: &dyn Progress,
+        each: &mut impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
+    ) {
+        if let Some(columns) = CsvColumns::read::<T>(reader, diagnostics) {
+            self.state.set(FileState::Read);
+            self.read_rows(reader, &columns, diagnostics, progress, each);
+            (self.index.names, self.index.shared) = Default::default();
         }
         progress.done();
-        table
     }
 
     fn read_rows(
         &mut self,
-        reader: &mut CsvReader<File>,
+        reader: &mut dyn RowReader,
         columns: &CsvColumns,
         diagnostics: &mut Diagnostics<'_>,
         progress: &dyn Progress,
@@ -172,17 +233,17 @@ impl<T: TableRow> CsvTable<T> {
                     let (mut batch, mut bytes) = (Vec::new(), 0);
                     while batch.len() < BATCH && bytes < BATCH_BYTES {
                         let mut record = ByteRecord::new();
-                        match reader.read(&mut record, width) {
+                        match reader.read_row(&mut record, width) {
                             Ok(false) => break,
                             Ok(true) => {
                                 bytes += record.as_slice().len();
                                 batch.push(Ok((record, reader.doubt())));
                             }
-                            Err(error) => batch.push(Err((reader.line(), error))),
+                            Err(fault) => batch.push(Err(fault)),
                         }
                     }
                     // The receiver stops at the first error.
-                    if batch.is_empty() || sender.send((batch, reader.position())).is_err() {
+                    if batch.is_empty() || sender.send((batch, reader.bytes_read())).is_err() {
                         return;
                     }
                 }
@@ -194,10 +255,10 @@ impl<T: TableRow> CsvTable<T> {
                             warn_of(doubt, diagnostics);
                             self.read_row(record, columns, diagnostics, &mut *each);
                         }
-                        Err((line, error)) => {
+                        Err(fault) => {
                             // References may be to the rows that are missing.
                             self.state.set(FileState::Unknown);
-                            diagnostics.error(Some(line), None, error.to_string());
+                            diagnostics.error(fault.line, fault.column.as_deref(), fault.problem);
                             return Ok(());
                         }
                     }

@@ -124,6 +124,10 @@ pub(crate) fn reduce(dataset: &mut Dataset, settled: &Settled, report: &mut Diag
 /// Writes the dates of the rounds of a dataset as they are known, by their ids. Returns how many it changed.
 pub(crate) fn write(folder: &Path, dates: &HashMap<&str, PartialDate>) -> io::Result<usize> {
     let path = folder.join(DatasetRound::FILE);
+    if !dates.is_empty() && !path.exists() {
+        let message = format!("dates are only written into {}, and the dataset has no such file", DatasetRound::FILE);
+        return Err(io::Error::new(io::ErrorKind::NotFound, message));
+    }
     let mut rows = csv::ReaderBuilder::new().flexible(true).has_headers(false).from_path(&path)?;
     let mut out = lines(Vec::new());
     let mut columns: Option<(usize, usize)> = None;

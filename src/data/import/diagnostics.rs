@@ -1,10 +1,12 @@
 //! Problems of a dataset, each with file, line and column.
 
+use std::collections::BTreeMap;
 use std::{fmt, io};
 
 use serde::Serialize;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::import::table_format::TablePart;
 use crate::parameter_error::shortened_to;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,7 +24,7 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The file's name inside the dataset's folder, such as `firms.csv`.
     pub file: String,
-    /// The first line of the record, from 1.
+    /// The first line of the record, from 1; its number in a file without lines.
     pub line: Option<u64>,
     pub column: Option<String>,
     /// The problem, with the value, such as `"5m" is not a whole number of US dollars`.
@@ -42,6 +44,8 @@ impl fmt::Display for Diagnostic {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiagnosticReport {
     pub problems: Vec<Diagnostic>,
+    /// Tables that are not in the CSV file of their name: their own name and their parts.
+    others: BTreeMap<&'static str, (String, Vec<TablePart>)>,
 }
 
 impl DiagnosticReport {
@@ -55,6 +59,24 @@ impl DiagnosticReport {
 
     pub fn suspicions(&self) -> impl Iterator<Item = &Diagnostic> {
         self.problems.iter().filter(|problem| problem.severity == Severity::Suspicion)
+    }
+
+    /// Notes that a table is in other files than the CSV file of its name. Its rows are numbered over all parts.
+    pub(crate) fn note_other(&mut self, file: &'static str, name: &str, parts: Vec<TablePart>) {
+        self.others.insert(file, (name.to_owned(), parts));
+    }
+
+    /// The file and line, or row, of a row of a table.
+    fn place(&self, file: &str, line: Option<u64>) -> (String, Option<u64>) {
+        let Some((name, parts)) = self.others.get(file) else { return (file.to_owned(), line) };
+        let Some(mut row) = line else { return (name.clone(), None) };
+        for part in parts {
+            if row <= part.rows {
+                return (part.name.clone(), Some(row));
+            }
+            row -= part.rows;
+        }
+        (name.clone(), line)
     }
 
     pub fn has_errors(&self) -> bool {
@@ -84,6 +106,14 @@ impl<'a> Diagnostics<'a> {
         self.push(Severity::Suspicion, None, Some(column), message);
     }
 
+    /// The line of a row of the same table, in words.
+    pub(crate) fn line_in_words(&self, line: u32) -> String {
+        match self.report.place(self.file, Some(line.into())) {
+            (file, Some(row)) if file != self.file => format!("row {row} of {file}"),
+            _ => format!("line {line}"),
+        }
+    }
+
     pub fn unreadable(&mut self, error: &io::Error) {
         let message = match error.kind() {
             io::ErrorKind::NotFound => "file is missing".to_owned(),
@@ -94,7 +124,8 @@ impl<'a> Diagnostics<'a> {
 
     fn push(&mut self, severity: Severity, line: Option<u64>, column: Option<&str>, message: String) {
         let column = column.map(str::to_owned);
-        self.report.problems.push(Diagnostic { severity, file: self.file.to_owned(), line, column, message });
+        let (file, line) = self.report.place(self.file, line);
+        self.report.problems.push(Diagnostic { severity, file, line, column, message });
     }
 }
 

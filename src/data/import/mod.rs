@@ -22,6 +22,7 @@ pub mod redirects;
 pub mod referable;
 pub mod rows;
 pub mod suspicions;
+pub mod table_format;
 pub(crate) mod text_store;
 pub mod website;
 
@@ -29,7 +30,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use crate::import::aliases::Alias;
-use crate::import::csv_table::{CsvFolder, CsvTable, TableRow, letters};
+use crate::import::csv_table::{CsvFolder, CsvTable, TableRow, letters, other_name};
 use crate::import::diagnostics::{Diagnostics, quoted};
 use crate::import::gone::GoneRecord;
 use crate::import::identifiers::RecordIdentifier;
@@ -39,6 +40,7 @@ use crate::import::redirects::Redirect;
 use crate::import::referable::Referable;
 use crate::import::rows::{DatasetFirm, DatasetPerson, DatasetReview, DatasetRound, DatasetSector, DatasetStartup};
 use crate::import::suspicions::{Settled, SettledLine};
+use crate::import::table_format::TableFormat;
 use crate::import::text_store::TextStore;
 use crate::{DiagnosticReport, Progress};
 pub use further_reviews::FurtherReviews;
@@ -78,9 +80,10 @@ impl FileList {
 /// Beginning of a list of files while they are replaced.
 pub const UNFINISHED: &str = "Files of this folder are being replaced. If nobody does it now, run the command again.\n";
 
-#[derive(Debug)]
 pub struct DatasetInput<'a> {
     pub folder: &'a Path,
+    /// A format of tables besides CSV.
+    pub format: Option<&'a dyn TableFormat>,
     pub meta: MetaValues,
     /// An empty file for descriptions and reviews until they are written; without it they stay in memory.
     pub scratch: Option<File>,
@@ -90,7 +93,7 @@ pub struct DatasetInput<'a> {
 
 impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for DatasetInput<'a> {
     fn from(folder: &'a P) -> Self {
-        Self { folder: folder.as_ref(), meta: MetaValues::default(), scratch: None, reviews: None }
+        Self { folder: folder.as_ref(), format: None, meta: MetaValues::default(), scratch: None, reviews: None }
     }
 }
 
@@ -112,7 +115,7 @@ pub struct Dataset {
 
 /// Reads and checks a dataset. `None` if there are errors; the report always has all problems.
 pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> (Option<Dataset>, DiagnosticReport) {
-    let DatasetInput { folder, meta, scratch, reviews: further_reviews } = input.into();
+    let DatasetInput { folder, format, meta, scratch, reviews: further_reviews } = input.into();
     let mut report = DiagnosticReport::default();
     if !folder.is_dir() {
         let name = folder.display().to_string();
@@ -126,11 +129,11 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
         Diagnostics::new(&name, &mut report).error(None, None, problem);
         return (None, report);
     }
-    check_files(folder, &mut report);
+    check_files(folder, format, &mut report);
     let meta = meta::read(folder, &meta, &mut report);
     let released_on = meta.as_ref().map(|(meta, _)| meta.released_on);
     let mut texts = TextStore::new(scratch);
-    let mut files = CsvFolder { path: folder, report: &mut report, progress };
+    let mut files = CsvFolder { path: folder, report: &mut report, progress, format };
     let sectors = read_sectors(&mut files, &mut texts);
     let firms = files.read(|row| Some(DatasetFirm::read(row, &mut texts, &sectors, released_on)));
     let startups = files.read(|row| Some(DatasetStartup::read(row, &mut texts, &sectors, released_on)));
@@ -176,8 +179,9 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
 }
 
 /// Reports a lack of tables, files that are being replaced, and files of no table: a mistyped name would make one empty.
-fn check_files(folder: &Path, report: &mut DiagnosticReport) {
-    let is_file = |file: &str| folder.join(file).exists();
+fn check_files(folder: &Path, format: Option<&dyn TableFormat>, report: &mut DiagnosticReport) {
+    let is_other = |file: &str| format.is_some_and(|format| folder.join(other_name(file, format)).exists());
+    let is_file = |file: &str| folder.join(file).exists() || is_other(file);
     if !TABLES.iter().any(|(file, ..)| is_file(file)) {
         let required = TABLES.map(|(file, _, columns)| format!("{file} ({columns})")).join(", ");
         let message = format!(
@@ -192,18 +196,28 @@ fn check_files(folder: &Path, report: &mut DiagnosticReport) {
             Diagnostics::new(file, report).error(None, None, message);
         }
     }
-    let stem = |file: &str| letters(file.trim_end_matches(".csv"));
+    let ending = format.map_or("csv", TableFormat::ending);
+    let bare = |file: &str| -> Option<String> {
+        let (name, found) = file.rsplit_once('.')?;
+        (found == "csv" || found == ending).then(|| name.to_owned())
+    };
+    let stem = |file: &str| letters(&bare(file).unwrap_or_default());
     let Ok(entries) = folder.read_dir() else { return };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let known = || TABLES.into_iter().map(|(file, ..)| file).chain(OPTIONAL_FILES);
-    let is_unknown = |name: &String| name.ends_with(".csv") && known().all(|file| file != name);
+    let is_unknown =
+        |name: &String| bare(name).is_some_and(|name| known().all(|file| bare(file) != Some(name.clone())));
     let mut unknown: Vec<String> = names.filter(is_unknown).collect();
     unknown.sort_unstable();
     for name in unknown {
         let meant = known().find(|file| stem(file) == stem(&name) && !is_file(file));
         let mut diagnostics = Diagnostics::new(&name, report);
         match meant {
-            Some(file) => diagnostics.error(None, None, format!("is no file of a dataset; rename it to {file}")),
+            Some(file) => {
+                let file = file.trim_end_matches("csv");
+                let ending = name.rsplit_once('.').map_or("csv", |(_, ending)| ending);
+                diagnostics.error(None, None, format!("is no file of a dataset; rename it to {file}{ending}"));
+            }
             None => diagnostics.warning(None, None, "is no file of a dataset, and not read".into()),
         }
     }

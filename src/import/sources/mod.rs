@@ -79,7 +79,7 @@ pub(crate) fn read_edited<T: TableRow, C>(
     content: impl FnOnce(Vec<T>, &mut DiagnosticReport) -> C,
 ) -> Result<C, SourceError> {
     let mut report = DiagnosticReport::default();
-    let rows = CsvFolder { path: folder, report: &mut report, progress: &NoProgress }.read(each).rows;
+    let rows = CsvFolder { path: folder, report: &mut report, progress: &NoProgress, format: None }.read(each).rows;
     let content = content(rows, &mut report);
     let problems = report.errors().map(|problem| folder.join(problem.to_string()).display().to_string());
     let problems: Vec<String> = problems.collect();

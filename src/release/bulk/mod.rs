@@ -13,8 +13,8 @@
 
 mod catalog_files;
 mod package;
-mod parquet;
-mod table;
+pub(crate) mod parquet;
+pub(crate) mod table;
 mod views;
 
 use std::fs::File;
@@ -54,7 +54,7 @@ impl BulkFormat {
 }
 
 /// Name of a table in file names: that of its list in the API.
-fn table_name(table: Table) -> &'static str {
+pub(crate) fn table_name(table: Table) -> &'static str {
     Resource::of_table(table).path()
 }
 

@@ -1,4 +1,4 @@
-//! Flat rows as Parquet, with native types for numbers, dates and lists of texts.
+//! Flat rows as Parquet, with native types for numbers, dates and lists of texts, and statistics of each row group and page.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -18,20 +18,64 @@ use data::Table;
 const MAX_ROWS: usize = 1 << 17;
 const MAX_TEXT: usize = 32 << 20;
 
-pub(super) struct ParquetWriter<W: Write + Send> {
-    out: SerializedFileWriter<W>,
+/// Records of a table.
+pub(crate) struct ParquetWriter<W: Write + Send> {
     columns: Vec<FlatColumn>,
+    rows: ParquetRows<W>,
+}
+
+impl<W: Write + Send> ParquetWriter<W> {
+    pub(crate) fn new(out: W, table: Table) -> io::Result<Self> {
+        let columns = table_columns(table);
+        let rows = columns.iter().map(|FlatColumn { name, kind, is_nullable, .. }| ParquetColumn {
+            name: name.clone(),
+            kind: *kind,
+            is_nullable: *is_nullable,
+        });
+        let rows = ParquetRows::new(out, table.name(), rows.collect())?;
+        Ok(Self { columns, rows })
+    }
+
+    /// Adds a record in the JSON format read by [`visit_values`].
+    pub(crate) fn row(&mut self, record: &[u8]) -> io::Result<()> {
+        let mut values = self.rows.values.iter_mut();
+        visit_values(&self.columns, record, |column, value| {
+            let values = values.next().expect("as many values as columns");
+            if value == FlatValue::Null && !column.is_nullable {
+                return Err(io::Error::other(format!("a record has no value of `{}`", column.name)));
+            }
+            values.push(value);
+            Ok(())
+        })?;
+        self.rows.end_row(record.len())
+    }
+
+    pub(crate) fn finish(self) -> io::Result<W> {
+        self.rows.finish()
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ParquetColumn {
+    pub(crate) name: String,
+    pub(crate) kind: ColumnType,
+    pub(crate) is_nullable: bool,
+}
+
+/// Rows of a file that is sorted by its first column.
+pub(crate) struct ParquetRows<W: Write + Send> {
+    out: SerializedFileWriter<W>,
+    columns: Vec<ParquetColumn>,
     /// Values of the current row group, by column.
     values: Vec<ColumnValues>,
     rows: usize,
     text: usize,
 }
 
-impl<W: Write + Send> ParquetWriter<W> {
-    pub(super) fn new(out: W, table: Table) -> io::Result<Self> {
-        let columns = table_columns(table);
+impl<W: Write + Send> ParquetRows<W> {
+    pub(crate) fn new(out: W, name: &str, columns: Vec<ParquetColumn>) -> io::Result<Self> {
         let fields = columns.iter().map(schema).collect::<Result<Vec<TypePtr>, ParquetError>>()?;
-        let schema = Type::group_type_builder(table.name()).with_fields(fields).build()?;
+        let schema = Type::group_type_builder(name).with_fields(fields).build()?;
         let key = SortingColumn { column_idx: 0, descending: false, nulls_first: false };
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -42,19 +86,16 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(Self { out, columns, values, rows: 0, text: 0 })
     }
 
-    /// Adds a record in the JSON format read by [`visit_values`].
-    pub(super) fn row(&mut self, record: &[u8]) -> io::Result<()> {
-        let mut values = self.values.iter_mut();
-        visit_values(&self.columns, record, |column, value| {
-            let values = values.next().expect("as many values as columns");
-            if value == FlatValue::Null && !column.is_nullable {
-                return Err(io::Error::other(format!("a record has no value of `{}`", column.name)));
-            }
-            values.push(value);
-            Ok(())
-        })?;
+    /// Adds a row with a value for each column.
+    pub(crate) fn row(&mut self, row: Vec<FlatValue<'_>>) -> io::Result<()> {
+        self.values.iter_mut().zip(row).for_each(|(values, value)| values.push(value));
+        self.end_row(0)
+    }
+
+    /// `text` is the length of the row's texts in bytes.
+    fn end_row(&mut self, text: usize) -> io::Result<()> {
         self.rows += 1;
-        self.text += record.len();
+        self.text += text;
         if self.rows >= MAX_ROWS || self.text >= MAX_TEXT { Ok(self.end_row_group()?) } else { Ok(()) }
     }
 
@@ -73,7 +114,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> io::Result<W> {
+    pub(crate) fn finish(mut self) -> io::Result<W> {
         self.end_row_group()?;
         Ok(self.out.into_inner()?)
     }
@@ -98,7 +139,7 @@ enum ColumnData {
 }
 
 impl ColumnValues {
-    fn new(column: &FlatColumn) -> Self {
+    fn new(column: &ParquetColumn) -> Self {
         let (data, ..) = native_type(column.kind);
         Self { data, definition: Vec::new(), repetition: Vec::new(), is_nullable: column.is_nullable }
     }
@@ -143,7 +184,7 @@ impl ColumnValues {
     }
 }
 
-fn schema(column: &FlatColumn) -> Result<TypePtr, ParquetError> {
+fn schema(column: &ParquetColumn) -> Result<TypePtr, ParquetError> {
     let repetition = if column.is_nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     let (_, physical, logical) = native_type(column.kind);
     let primitive = |name: &str, repetition: Repetition| {

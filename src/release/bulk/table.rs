@@ -71,7 +71,11 @@ fn write_ndjson<W: Write>(snapshot: &Snapshot, table: Table, mut out: W) -> io::
 }
 
 /// Passes the JSON of each record to `write`, ordered by slug or id.
-fn each_record(snapshot: &Snapshot, table: Table, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+pub(crate) fn each_record(
+    snapshot: &Snapshot,
+    table: Table,
+    mut write: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
     let mut record = Vec::new();
     for row in snapshot.published(table) {
         record.clear();

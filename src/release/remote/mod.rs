@@ -15,7 +15,7 @@ mod credentials;
 mod delegation;
 mod fetch;
 mod freshness;
-mod objects;
+pub(crate) mod objects;
 mod pointer;
 mod probe;
 mod push;
@@ -53,7 +53,7 @@ const MAX_DEPTH: u32 = 8;
 /// Maximum size of a packing in bytes, enough for a release of some terabytes.
 const MAX_PACKING: u64 = 64 << 20;
 
-const CONCURRENCY: usize = 8;
+pub(crate) const CONCURRENCY: usize = 8;
 
 const CURRENT: &str = "current";
 

@@ -1,5 +1,6 @@
 //! Objects in a bucket or a folder, through blocking calls.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,8 +30,8 @@ const RETRIES: usize = 2;
 /// Maximum size of a response in bytes.
 const MAX_RESPONSE: u64 = 128 << 20;
 
-pub(super) struct RemoteObjects {
-    pub(super) place: String,
+pub(crate) struct RemoteObjects {
+    pub(crate) place: String,
     store: Arc<dyn ObjectStore>,
     prefix: Path,
     /// The folder, if it is not a bucket.
@@ -40,12 +41,12 @@ pub(super) struct RemoteObjects {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct StoredObject {
+pub(crate) struct StoredObject {
     pub bytes: Vec<u8>,
     e_tag: Option<String>,
 }
 
-pub(super) struct ListedObject {
+pub(crate) struct ListedObject {
     pub name: String,
     pub bytes: u64,
     /// In Unix seconds.
@@ -53,7 +54,7 @@ pub(super) struct ListedObject {
 }
 
 impl RemoteObjects {
-    pub(super) fn open(place: &str) -> ReleaseResult<Self> {
+    pub(crate) fn open(place: &str) -> ReleaseResult<Self> {
         let bad = |error: String| ReleaseError::ObjectStore { place: place.to_owned(), error };
         let invalid = |error: Error| bad(error.to_string());
         let (store, prefix, folder): (Arc<dyn ObjectStore>, _, _) = if let Some(rest) = place.strip_prefix("s3://") {
@@ -91,7 +92,7 @@ impl RemoteObjects {
         Ok(Self { place: place.trim_end_matches('/').to_owned(), store, prefix, folder, runtime: Some(runtime) })
     }
 
-    pub(super) fn error(&self, name: &str, error: impl ToString) -> ReleaseError {
+    pub(crate) fn error(&self, name: &str, error: impl ToString) -> ReleaseError {
         ReleaseError::ObjectStore { place: format!("{}/{name}", self.place), error: error.to_string() }
     }
 
@@ -104,7 +105,7 @@ impl RemoteObjects {
     }
 
     /// Reads an object of at most `limit` bytes; `None` if there is none.
-    pub(super) fn get(&self, name: &str, limit: u64) -> ReleaseResult<Option<StoredObject>> {
+    pub(crate) fn get(&self, name: &str, limit: u64) -> ReleaseResult<Option<StoredObject>> {
         let Some(found) = self.find(name, self.store.get(&self.path(name)))? else { return Ok(None) };
         let (size, e_tag) = (found.meta.size, found.meta.e_tag.clone());
         if size > limit {
@@ -112,6 +113,12 @@ impl RemoteObjects {
         }
         let bytes = self.run(found.bytes()).map_err(|error| self.error(name, error))?;
         Ok(Some(StoredObject { bytes: bytes.to_vec(), e_tag }))
+    }
+
+    /// Reads a part of an object, which must be there.
+    pub(crate) fn get_part(&self, name: &str, part: Range<u64>) -> ReleaseResult<Vec<u8>> {
+        let bytes = self.run(self.store.get_range(&self.path(name), part));
+        bytes.map(|bytes| bytes.to_vec()).map_err(|error| self.error(name, error))
     }
 
     /// Sends a request for an object; `None` if there is no such object.
@@ -123,7 +130,7 @@ impl RemoteObjects {
         }
     }
 
-    pub(super) fn put(&self, name: &str, bytes: Vec<u8>) -> ReleaseResult<()> {
+    pub(crate) fn put(&self, name: &str, bytes: Vec<u8>) -> ReleaseResult<()> {
         let result = self.run(self.store.put(&self.path(name), bytes.into()));
         result.map(|_| ()).map_err(|error| self.error(name, error))
     }
@@ -157,8 +164,9 @@ impl RemoteObjects {
         Ok(found.map(|meta| meta.last_modified.timestamp()))
     }
 
-    pub(super) fn list(&self, folder: &str) -> ReleaseResult<Vec<ListedObject>> {
-        let within = self.path(folder);
+    /// Lists the objects in a folder and below it; `folder` is empty for all.
+    pub(crate) fn list(&self, folder: &str) -> ReleaseResult<Vec<ListedObject>> {
+        let within = if folder.is_empty() { self.prefix.clone() } else { self.path(folder) };
         let listed: Result<Vec<_>, Error> = self.run(self.store.list(Some(&within)).try_collect());
         let listed = listed.map_err(|error| self.error(folder, error))?;
         let entry = |meta: object_store::ObjectMeta| {

@@ -117,7 +117,7 @@ const PAGES: &[SiteEntry] = &[
     ),
     text!("operate/proxy", "Proxy", "TLS and HTTP/2 by Caddy or nginx in front of the server."),
     text!("operate/container", "Container", "An image of the static binary, without root and shell."),
-    text!("operate/dataset", "Datasets", "The CSV files of a dataset, and how small it may be."),
+    text!("operate/dataset", "Datasets", "The CSV or Parquet files of a dataset, and how small it may be."),
     text!(
         "operate/import",
         "Import",
@@ -126,6 +126,11 @@ const PAGES: &[SiteEntry] = &[
     text!("operate/replicas", "Replicas", "Several servers, releases in an object store."),
     text!("operate/store", "Shared store", "Accounts of several servers in PostgreSQL."),
     text!("operate/releases", "Releases", "How to publish data every week, and how to roll back."),
+    text!(
+        "operate/tables",
+        "Releases as tables",
+        "All releases as Parquet tables that Spark, Trino, ClickHouse and DuckDB query."
+    ),
     text!(
         "operate/resolution",
         "Resolution",

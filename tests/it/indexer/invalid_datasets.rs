@@ -244,7 +244,8 @@ fn a_list_of_firms_is_a_dataset() {
     let errors = messages(&check(folder.path(), &NoProgress), Severity::Error);
     assert!(errors.len() == 1 && errors[0].contains("give --release"), "{errors:?}");
     let meta = MetaValues { version: "2026-11-21.2".parse().ok(), title: Some("Ours".into()), ..MetaValues::default() };
-    let Ok(compiled) = compile(DatasetInput { folder: folder.path(), meta, scratch: None, reviews: None }, &NoProgress)
+    let Ok(compiled) =
+        compile(DatasetInput { folder: folder.path(), format: None, meta, scratch: None, reviews: None }, &NoProgress)
     else {
         panic!("it is rejected")
     };

@@ -6,6 +6,7 @@ mod import;
 mod import_page;
 mod invalid_datasets;
 mod mutated_files;
+mod parquet;
 mod program;
 mod real_data;
 mod resolve;

@@ -8,3 +8,4 @@ mod policy;
 mod replica;
 mod swap;
 mod system_calls;
+mod tables;

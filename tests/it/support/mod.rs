@@ -7,6 +7,7 @@ pub mod html;
 pub mod installation;
 pub mod json_schema;
 pub mod naive;
+pub mod parquet_files;
 pub mod postgres_server;
 pub mod program;
 pub mod review_world;

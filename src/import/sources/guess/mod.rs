@@ -123,7 +123,7 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
     let given: Vec<&Member> = members.iter().filter(|member| !member.ending().is_empty()).collect();
     if given.is_empty() {
         let given: Vec<String> = inputs.iter().map(|input| input.display().to_string()).collect();
-        let problem = format!("{}: no table; give files of CSV, TSV, Excel or JSON", given.join(", "));
+        let problem = format!("{}: no table; give files of CSV, TSV, Excel, JSON or Parquet", given.join(", "));
         return Err(SourceError::Problems(vec![problem]));
     }
     let (mut names, mut tables, mut remarks) = (InputNames::default(), Vec::new(), Vec::new());

@@ -74,8 +74,8 @@ impl Member {
 
     /// Known file extension in lowercase, without the dot; empty for any other.
     pub(crate) fn ending(&self) -> &'static str {
-        const ENDINGS: [&str; 12] =
-            ["tsv", "tab", "csv", "txt", "json", "jsonl", "ndjson", "xlsx", "xlsm", "xlsb", "xls", "ods"];
+        const ENDINGS: [&str; 13] =
+            ["tsv", "tab", "csv", "txt", "json", "jsonl", "ndjson", "xlsx", "xlsm", "xlsb", "xls", "ods", "parquet"];
         let ending = self.path.rsplit_once('.').map_or("", |(_, ending)| ending);
         ENDINGS.iter().find(|known| known.eq_ignore_ascii_case(ending)).copied().unwrap_or("")
     }

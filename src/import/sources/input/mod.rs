@@ -1,4 +1,4 @@
-//! Reads files of a source as rows of text: CSV, Excel and JSON, alone, in folders or in archives.
+//! Reads files of a source as rows of text: CSV, Excel, JSON and Parquet, alone, in folders or in archives.
 
 pub(crate) mod archive;
 mod compound;
@@ -12,6 +12,9 @@ pub(crate) mod json_rows;
 mod json_scan;
 pub(crate) mod limits;
 mod ordinary;
+pub(crate) mod parquet_file;
+mod parquet_rows;
+mod parquet_values;
 mod sheet_rows;
 mod table;
 mod unpacked;
@@ -344,6 +347,11 @@ pub(crate) fn read_rows(
 ) -> Result<(), SourceError> {
     progress.step(&archive::printable(&member.path), member.size);
     let ending = member.ending();
+    if ending == "parquet" {
+        let result = parquet_rows::read(member, format, to);
+        progress.done();
+        return result;
+    }
     let result = member.open(&mut |from: &mut dyn Read| {
         let mut from = ProgressReader { from, done: 0, progress };
         let mut beginning = Vec::new();

@@ -29,8 +29,8 @@ const TABLES: [(&str, &[&str], &[&str]); 6] = [
 /// Columns of objects that the template names.
 const NESTED: [&str; 4] = ["startup.slug", "vc.slug", "organization.kind", "organization.slug"];
 
-/// Endings of bulk files that the import does not read.
-const NOT_READ: [&str; 2] = [".parquet", ".zst"];
+/// Ending of bulk files that the import does not read.
+const NOT_READ: &str = ".zst";
 
 /// Name of the table with these columns; `None` if it is not one of our exports.
 pub(crate) fn table_of(headers: &[String]) -> Option<&'static str> {
@@ -54,9 +54,9 @@ pub(super) fn mapping(members: &[Member]) -> Result<String> {
     let head = TEMPLATE.split("\n[input.").next().unwrap_or_default();
     let mut text = head.to_owned();
     for member in members {
-        if let Some(ending) = NOT_READ.iter().find(|ending| member.path.to_lowercase().ends_with(**ending)) {
+        if member.path.to_lowercase().ends_with(NOT_READ) {
             problems
-                .push(format!("{}: {ending} is not read; take the .csv.gz or .ndjson.gz of the table", member.name));
+                .push(format!("{}: {NOT_READ} is not read; take the .csv.gz or .ndjson.gz of the table", member.name));
             continue;
         }
         if member.ending().is_empty() {
@@ -64,7 +64,7 @@ pub(super) fn mapping(members: &[Member]) -> Result<String> {
         }
         let sample = Sample::read(member)?;
         let Some(table) = table_of(&sample.headers) else { continue };
-        let others = found.iter().filter(|(known, other)| *known == table && is_json(other) != is_json(member));
+        let others = found.iter().filter(|(known, other)| *known == table && form(other) != form(member));
         problems.extend(others.map(|(_, other)| {
             format!("{} and {} have the same table; give the one that counts", other.name, member.name)
         }));
@@ -89,8 +89,22 @@ pub(super) fn mapping(members: &[Member]) -> Result<String> {
     if problems.is_empty() { Ok(text) } else { Err(SourceError::Problems(problems)) }
 }
 
-fn is_json(member: &Member) -> bool {
-    ["json", "jsonl", "ndjson"].contains(&member.ending())
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ExportForm {
+    /// Lists of texts are rows of CSV within a cell, and texts like formulas are marked.
+    Csv,
+    /// Lists of texts are joined by `|`, objects are members.
+    Json,
+    /// Lists as in JSON, names as in CSV.
+    Parquet,
+}
+
+fn form(member: &Member) -> ExportForm {
+    match member.ending() {
+        "json" | "jsonl" | "ndjson" => ExportForm::Json,
+        "parquet" => ExportForm::Parquet,
+        _ => ExportForm::Csv,
+    }
 }
 
 /// The part of the template for a table, with the input `name` and the columns of the file.
@@ -109,12 +123,14 @@ pub(crate) fn section(name: &str, table: &str, member: &Member, sample: &Sample)
         let delimiter = delimiter.map_or_else(String::new, |delimiter| format!("\ndelimiter = {delimiter}"));
         text = text.replace(&line, &format!("file = {file}{delimiter}"));
     }
-    if is_json(member) {
+    if form(member) == ExportForm::Json {
         for path in NESTED {
             let column = path.replace('.', "_");
             text = text.replace(&quote(&column), &quote(path));
             text = text.replace(&format!("{{ {column} = "), &format!("{{ {} = ", quote(path)));
         }
+    }
+    if form(member) != ExportForm::Csv {
         text = text.replace("items(;)", "split(|)").replace("marked_formulas = true\n", "");
     }
     Ok(format!("\n{}\n", expand(text.trim_end(), &schemes.found)))
@@ -144,7 +160,7 @@ impl Schemes {
 
     fn read(member: &Member, format: &InputFormat) -> Result<Self> {
         let mut schemes = Self::default();
-        let format = InputFormat { has_marked_formulas: !is_json(member), ..format.clone() };
+        let format = InputFormat { has_marked_formulas: form(member) == ExportForm::Csv, ..format.clone() };
         input::read_rows(member, &format, &NoProgress, &mut schemes)?;
         Ok(schemes)
     }
@@ -291,7 +307,7 @@ mod tests {
         for (files, problem) in [
             (&[("c.csv", ROUNDS)][..], "funding-rounds refer to vcs and startups; give vcs and startups"),
             (&[("a.csv", "Name,City\nAlder,Bonn\n")], "no file has the columns of an export"),
-            (&[("vcs.csv", VCS), ("vcs.parquet", "PAR1")], ".parquet is not read; take the .csv.gz or .ndjson.gz"),
+            (&[("vcs.csv", VCS), ("vcs.ndjson.zst", "")], ".zst is not read; take the .csv.gz or .ndjson.gz"),
             (
                 &[("vcs.csv", VCS), ("vcs.ndjson", "{\"slug\":1,\"name\":2,\"health_score\":3,\"portfolio_count\":4}")],
                 "have the same table",
