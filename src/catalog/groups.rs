@@ -150,10 +150,13 @@ impl<'a> GroupColumn<'a> {
             let group = values.get(rank).map(|value| group_of(*value));
             let length = match group {
                 // The rows descend by value, and those without one are last.
-                Some(group) => {
-                    let is_of_group = |row: &u32| group_of(values[rank_of(*row)]) == group;
-                    rows[start..].partition_point(|row| rank_of(*row) < values.len() && is_of_group(row))
+                Some(Some(group)) => {
+                    let is_of_group =
+                        |rank: usize| values.get(rank).is_some_and(|value| group_of(*value) == Some(group));
+                    rows[start..].partition_point(|row| is_of_group(rank_of(*row)))
                 }
+                // Values without a group, such as years among quarters, lie between those of groups.
+                Some(None) => rows[start..].partition_point(|row| rank_of(*row) == rank),
                 None => rows.len() - start,
             };
             runs.push((group.flatten(), start..start + length));
