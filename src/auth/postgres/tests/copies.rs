@@ -310,7 +310,7 @@ fn a_copy_needs_a_source_that_no_server_uses_and_tables_of_many_rows_are_copied(
     assert_eq!(copied.into_iter().find(|(name, _)| *name == "usage"), Some(("usage", 12_000)));
     let inspected = PostgresStore::inspect(&target).unwrap();
     let tables = inspected.tables.unwrap();
-    assert_eq!((tables.version, tables.counts), (7, StoreCounts { accounts: 0, keys: 0 }));
+    assert_eq!((tables.version, tables.counts), (8, StoreCounts { accounts: 0, keys: 0 }));
     assert_eq!((inspected.budget, inspected.is_encrypted, inspected.is_standby), (4, false, false));
     assert!(inspected.max_connections > 50 && inspected.round_trip < Duration::from_secs(1), "{inspected:?}");
 }
