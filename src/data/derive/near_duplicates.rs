@@ -15,7 +15,7 @@ use crate::import::Dataset;
 use crate::import::rows::DatasetOrganization;
 use crate::name::CoreName;
 use crate::parallel::all_in_parallel;
-use crate::written::{WrittenName, WrittenWord, are_same_letters};
+use crate::written::{WrittenName, are_same_letters};
 use crate::{Country, OrganizationKind, Table};
 
 /// Minimum letters of a core that identifies a record without other known values.
@@ -206,11 +206,17 @@ fn find_pairs<'a>(
 /// True unless the words and symbols of two names that sound alike are written otherwise: 右东 and 右动, C and C++.
 fn has_same_writing(own: &str, main: &str) -> bool {
     let (own, main) = (WrittenName::parse(own), WrittenName::parse(main));
-    let is_same = |word: &WrittenWord| {
-        let mut of_main = main.words.iter().filter(|of_main| of_main.folded == word.folded).peekable();
-        of_main.peek().is_none() || of_main.any(|of_main| are_same_letters(&of_main.letters, &word.letters))
-    };
-    own.symbols == main.symbols && own.words.iter().all(is_same)
+    // The words of both, as each name has them: marks are those of a whole name.
+    let (mut letters, mut main_letters) = (String::new(), String::new());
+    for word in &own.words {
+        let mut alike = main.words.iter().filter(|of_main| of_main.folded == word.folded);
+        if let Some(first) = alike.clone().next() {
+            letters.push_str(&word.letters);
+            let same = alike.find(|of_main| of_main.letters == word.letters);
+            main_letters.push_str(&same.unwrap_or(first).letters);
+        }
+    }
+    own.symbols == main.symbols && are_same_letters(&letters, &main_letters)
 }
 
 /// The strongest evidence that two records whose names agree are the same; `None` if they contradict each other.
