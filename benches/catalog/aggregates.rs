@@ -68,7 +68,7 @@ fn ranges(catalog: &Catalog, sum: f64) {
         let (mut took, mut rows) = (Vec::new(), 0);
         for _ in 0..QUERIES {
             let country = countries[queries.random.below(countries.len() as u64) as usize];
-            let min = amounts[queries.random.below(amounts.len().max(1) as u64 / 2) as usize];
+            let min = amounts[queries.random.below(amounts.len().max(2) as u64 / 2) as usize];
             let filters = vec![Filter::AnyOf(Facet::Country, vec![country]), Filter::Range { key, min, max: i64::MAX }];
             let query = Query { filters, ..Query::all(table) };
             let began = Moment::now();
