@@ -106,8 +106,7 @@ fn queries(catalog: &Catalog, count: usize) -> Vec<(Table, String)> {
     while queries.len() < count {
         let table = *random.pick(&WATCHED);
         let row = random.below(snapshot.rows(table) as usize) as u32;
-        let mut text = snapshot.record(table, row).whole().to_vec();
-        text.push(b'}');
+        let text = snapshot.record(table, row).json();
         let record: serde_json::Value = serde_json::from_slice(&text).expect("a record");
         let mut query = Serializer::new(String::new());
         if table != Table::Rounds && random.below(10) == 0 {

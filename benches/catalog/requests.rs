@@ -51,14 +51,14 @@ pub fn run(catalog: &Catalog) {
     measure("one record", |_| {
         let row = queries.random.below(rows) as u32;
         let slug = catalog.snapshot().slug(table, row);
-        black_box(catalog.find(table, slug).map(|row| catalog.snapshot().record(table, row).whole().to_vec()));
+        black_box(catalog.find(table, slug).map(|row| catalog.snapshot().record(table, row).json()));
     });
 }
 
 fn present(catalog: &Catalog, query: &Query, start: ListPosition) {
     let mut body = Vec::new();
     for row in catalog.list(query, start, LIMIT).rows {
-        body.extend_from_slice(catalog.snapshot().record(query.table, row).whole());
+        body.extend(catalog.snapshot().record(query.table, row).json());
     }
     black_box(body);
 }

@@ -72,5 +72,11 @@ impl FileETag {
 }
 
 fn header(hash: &Xxh3) -> HeaderValue {
-    HeaderValue::try_from(format!("W/\"{:032x}\"", hash.digest128())).expect("hexadecimal digits")
+    let mut text = *b"W/\"00000000000000000000000000000000\"";
+    let mut rest = hash.digest128();
+    for digit in text[3..35].iter_mut().rev() {
+        *digit = b"0123456789abcdef"[(rest % 16) as usize];
+        rest /= 16;
+    }
+    HeaderValue::from_bytes(&text).expect("hexadecimal digits")
 }

@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderValue, Method, Response};
 use auth::Caller;
 use auth::quota::{Overloaded, Quota, WorkMeter};
 use catalog::flat::{CsvWriter, FlatColumn, list_columns};
-use catalog::json::{FieldSet, Fields};
+use catalog::json::{ComposedRecord, FieldSet, Fields};
 use catalog::{ListPosition, ListRows, ParameterError};
 use data::{Date, rfc3339};
 use platform::metrics::panics;
@@ -117,7 +117,7 @@ impl Export {
         };
         Ok(ExportWriter {
             export: Arc::clone(self),
-            fields,
+            fields: Arc::new(fields),
             page: found.rows,
             index: 0,
             next: found.next,
@@ -230,7 +230,7 @@ pub(crate) fn quota_exceeded(quota: &Quota, needed: u32, used_by_others: &str) -
 
 struct ExportWriter {
     export: Arc<Export>,
-    fields: Fields,
+    fields: Arc<Fields>,
     page: ListRows,
     /// Number of rows of the page that are already written.
     index: usize,
@@ -312,8 +312,12 @@ impl ExportWriter {
     }
 
     fn ndjson(&mut self) -> Result<Vec<u8>, BodyError> {
+        let fields = Arc::clone(&self.fields);
         let mut part = Vec::with_capacity(PART + PART / 8);
-        while part.len() < PART && self.write_record(&mut part)? {
+        while part.len() < PART
+            && let Some(record) = self.next_record()?
+        {
+            record.write(&mut part, &fields, false);
             part.push(b'\n');
         }
         Ok(part)
@@ -321,24 +325,22 @@ impl ExportWriter {
 
     fn csv(&mut self) -> Result<Vec<u8>, BodyError> {
         let columns = Arc::clone(&self.columns);
-        let mut csv = CsvWriter::new(Vec::with_capacity(PART), &columns);
+        let mut csv = CsvWriter::with_capacity(&columns, PART + PART / 8);
         if !std::mem::replace(&mut self.has_header, true) {
-            csv.header()?;
+            csv.header();
         }
-        let (mut record, mut read) = (Vec::new(), 0);
-        // A CSV row is at most as long as its JSON record, except for quotes.
-        while read < PART && self.write_record(&mut record)? {
-            csv.row(&record)?;
-            read += record.len();
-            record.clear();
+        while csv.len() < PART
+            && let Some(record) = self.next_record()?
+        {
+            csv.row(&record);
         }
-        Ok(csv.finish()?)
+        Ok(csv.into_text())
     }
 
-    /// Writes the JSON of the next record; false if there are no more.
-    fn write_record(&mut self, out: &mut Vec<u8>) -> Result<bool, BodyError> {
+    /// `None` if there are no more.
+    fn next_record(&mut self) -> Result<Option<ComposedRecord<'_>>, BodyError> {
         if self.rows_left == 0 {
-            return Ok(false);
+            return Ok(None);
         }
         let list = &self.export.list;
         if self.index == self.page.len() {
@@ -349,9 +351,8 @@ impl ExportWriter {
                 return Err("the list has an empty page".into());
             }
         }
-        self.page.write(out, &list.catalog, list.resource.table(), self.index, &self.fields);
         self.index += 1;
         self.rows_left -= 1;
-        Ok(true)
+        Ok(Some(self.page.record(&list.catalog, list.resource.table(), self.index - 1)))
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::amounts::amount_field;
 use crate::changes::RecordJson;
-use crate::json::computed::{self, CoInvestorFields, MatchFields, RankFields};
-use crate::json::{Fields, record};
+use crate::json::computed::{CoInvestorFields, MatchFields, RankFields};
+use crate::json::{ComposedRecord, Fields};
 use crate::relaxation::Relaxable;
 use crate::similar::Similarity;
 use crate::snippet::Snippet;
@@ -96,16 +96,15 @@ impl Deref for ListRows {
 }
 
 impl ListRows {
-    /// Writes the record of `table` at `index`, with the fields that are computed for the list.
-    pub fn write(&self, out: &mut Vec<u8>, catalog: &Catalog, table: Table, index: usize, fields: &Fields) {
-        let row = self.rows[index];
+    /// The record of `table` at `index`, with the fields that are computed for the list.
+    pub fn record<'c>(&self, catalog: &'c Catalog, table: Table, index: usize) -> ComposedRecord<'c> {
+        let record = ComposedRecord::new(catalog, table, self.rows[index]);
         match &self.computed {
-            ComputedRows::None => record::write(out, catalog, table, row, fields, false),
-            ComputedRows::Ranked(ranks) => computed::write_row(out, catalog, table, row, fields, &ranks[index]),
-            ComputedRows::CoInvestors(firms) => computed::write_row(out, catalog, table, row, fields, &firms[index]),
+            ComputedRows::None => record,
+            ComputedRows::Ranked(ranks) => record.with_computed(&ranks[index]),
+            ComputedRows::CoInvestors(firms) => record.with_computed(&firms[index]),
             ComputedRows::Matches(page) => {
-                let fit = MatchFields::new(catalog.snapshot(), &page.matches[index], page.max_points);
-                computed::write_row(out, catalog, table, row, fields, &fit);
+                record.with_computed(&MatchFields::new(catalog.snapshot(), &page.matches[index], page.max_points))
             }
         }
     }
@@ -114,7 +113,7 @@ impl ListRows {
     pub fn records(&self, catalog: &Catalog, table: Table) -> Vec<RecordJson> {
         let record = |index: usize| {
             let mut json = Vec::new();
-            self.write(&mut json, catalog, table, index, &Fields::Default);
+            self.record(catalog, table, index).write(&mut json, &Fields::Default, false);
             RecordJson::from_json(json)
         };
         (0..self.len()).map(record).collect()
@@ -124,7 +123,7 @@ impl ListRows {
     pub fn write_all(&self, out: &mut Vec<u8>, catalog: &Catalog, table: Table, fields: &Fields) {
         for index in 0..self.len() {
             out.extend((index > 0).then_some(b','));
-            self.write(out, catalog, table, index, fields);
+            self.record(catalog, table, index).write(out, fields, false);
         }
     }
 }

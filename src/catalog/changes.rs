@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::json::fields::{self, MAX_NAMES};
-use crate::json::{FieldMask, FieldSet, Fields, record};
+use crate::json::{FieldMask, FieldSet, Fields, write_named};
 use crate::param_error::wrong_term;
 use crate::row_filter::distinct;
 use crate::{Catalog, ParameterError, Resource};
@@ -86,7 +86,7 @@ pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> io::Res
     let mut changes = Vec::new();
     for rows in paired_rows(table, before, after) {
         if let (Some(old), Some(new)) = rows
-            && before.read_record(table, old)?.whole() == after.read_record(table, new)?.whole()
+            && before.read_record(table, old)?.stored() == after.read_record(table, new)?.stored()
         {
             continue;
         }
@@ -310,8 +310,8 @@ impl<'a> ChangeReader<'a> {
         let RowChange::Changed { before, after } = change else { return Ok(Vec::new()) };
         let (old, new) = (self.before.read_record(self.table, before)?, self.after.read_record(self.table, after)?);
         let differs = |(index, mask): &(usize, FieldMask)| {
-            let (before, after) = (old.value(self.table, *index), new.value(self.table, *index));
-            before != after && (mask.is_full() || masked(mask, before) != masked(mask, after))
+            let (before, after) = (old.value(*index), new.value(*index));
+            before != after && (mask.is_full() || masked(mask, &before) != masked(mask, &after))
         };
         Ok(match self.fields {
             Fields::Some(parts) => parts.iter().filter(|part| differs(part)).cloned().collect(),
@@ -349,16 +349,11 @@ impl<'a> ChangeReader<'a> {
 
 impl RecordJson {
     fn new(table: Table, record: &RecordText<'_>, parts: Option<&[(usize, FieldMask)]>) -> Self {
-        let mut json = Vec::new();
-        match parts {
-            None => json.extend_from_slice(record.whole()),
-            Some(parts) => {
-                json.push(b'{');
-                for (count, (index, mask)) in parts.iter().enumerate() {
-                    json.extend((count > 0).then_some(b','));
-                    record::write_named(&mut json, table.fields()[*index].name, record.value(table, *index), mask);
-                }
-            }
+        let Some(parts) = parts else { return Self::from_json(record.json()) };
+        let mut json = vec![b'{'];
+        for (count, (index, mask)) in parts.iter().enumerate() {
+            json.extend((count > 0).then_some(b','));
+            write_named(&mut json, table.fields()[*index].name, &record.value(*index), mask);
         }
         json.push(b'}');
         Self::from_json(json)

@@ -347,8 +347,8 @@ fn suspect_rounds(snapshot: &Snapshot) -> Vec<(u64, u32)> {
     let mut found: Vec<(u64, u32)> = unknown
         .filter_map(|row| {
             let record = snapshot.record(table, row);
-            let is_suspect = record.value(table, suspect) == b"true";
-            let usd = || serde_json::from_slice(record.value(table, amount)).ok();
+            let is_suspect = *record.value(suspect) == *b"true";
+            let usd = || record.parse(amount).ok();
             Some((if is_suspect { usd()? } else { None? }, row))
         })
         .collect();

@@ -36,8 +36,8 @@ impl Catalog {
         let field = Table::Startups.field_index("sectors");
         for (startup, _) in &history.portfolio {
             let record = snapshot.record(Table::Startups, *startup);
-            let value = record.value(Table::Startups, field);
-            for slug in serde_json::from_slice::<Vec<&str>>(value).expect("`sectors` is a list of slugs") {
+            let value = record.value(field);
+            for slug in serde_json::from_slice::<Vec<&str>>(&value).expect("`sectors` is a list of slugs") {
                 match counts.get_mut(slug) {
                     Some(count) => *count += 1,
                     None => drop(counts.insert(slug.to_owned(), 1)),
@@ -66,7 +66,7 @@ mod tests {
             let history = catalog.history(firm);
             let field = |name: &str| {
                 let index = Table::Firms.field_index(name);
-                serde_json::from_slice::<u32>(snapshot.record(Table::Firms, firm).value(Table::Firms, index)).unwrap()
+                snapshot.record(Table::Firms, firm).parse::<u32>(index).unwrap()
             };
             assert_eq!(history.rounds.values().flatten().sum::<u32>(), field("investment_count"));
             assert_eq!(history.portfolio.len() as u32, field("portfolio_count"));

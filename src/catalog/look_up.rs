@@ -124,8 +124,8 @@ impl Catalog {
             }
             if item.founded_year.is_some() {
                 let stored = snapshot.record(table, row);
-                let value = stored.value(table, table.field_index("founded_year"));
-                record.founded_year = serde_json::from_slice(value).expect("the field is a year or null");
+                let year = stored.parse(table.field_index("founded_year"));
+                record.founded_year = year.expect("the field is a year or null");
             }
         }
         record.city = item.city.as_ref().and_then(|_| self.text_field(place, "city"));

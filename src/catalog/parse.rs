@@ -6,6 +6,7 @@ pub mod scalars;
 mod value_list;
 mod values;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
@@ -331,9 +332,8 @@ impl ParamParser<'_> {
                 None => (Direction::Ascending, part.strip_prefix('+').unwrap_or(part)),
             };
             // Fields may be written in camelCase, and so may sort keys of the same names.
-            let camel =
-                Some(snake_case(name)).filter(|key| self.options.strict && table.sort_keys().contains(&key.as_str()));
-            let name = camel.unwrap_or_else(|| normal(name).replace('-', "_"));
+            let camel = Some(snake_case(name)).filter(|key| self.options.strict && table.sort_keys().contains(&&**key));
+            let name = camel.map_or_else(|| normal(name).replace('-', "_"), Cow::into_owned);
             if self.resource.is_searchable() && name == RELEVANCE && direction == Direction::Ascending {
                 relevance = true;
                 continue;

@@ -27,8 +27,8 @@ impl Catalog {
     pub fn score_by_year(&self, firm: u32) -> Vec<YearScore> {
         let snapshot = self.snapshot();
         let reviews = snapshot.reviews_of(firm).map(|row| -> RatedReview {
-            let text = [snapshot.record(Table::Reviews, row).whole(), b"}"].concat();
-            serde_json::from_slice(&text).expect("a stored review has ratings and a date")
+            serde_json::from_slice(&snapshot.record(Table::Reviews, row).json())
+                .expect("a stored review has ratings and a date")
         });
         score::by_year(reviews, snapshot.score_priors())
     }

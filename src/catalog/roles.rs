@@ -51,8 +51,7 @@ impl Catalog {
     pub(crate) fn organization_of(&self, person: u32) -> PersonOrganization {
         let field = Table::People.field_index("organization");
         let record = self.snapshot().record(Table::People, person);
-        let value = record.value(Table::People, field);
-        let organization: Organization = serde_json::from_slice(value).expect("a person has an organization");
+        let organization: Organization = record.parse(field).expect("a person has an organization");
         let table = if organization.kind == "firm" { Table::Firms } else { Table::Startups };
         let row = self.snapshot().find(table, &organization.slug).expect("the organization is in the snapshot");
         (organization, (table, row))
@@ -60,7 +59,7 @@ impl Catalog {
 
     pub fn text_field(&self, (table, row): OrganizationRow, name: &str) -> Option<String> {
         let record = self.snapshot().record(table, row);
-        serde_json::from_slice(record.value(table, table.field_index(name))).expect("the field is text or null")
+        record.parse(table.field_index(name)).expect("the field is text or null")
     }
 
     fn shared_round(&self, one: &PersonOrganization, two: &PersonOrganization) -> Option<String> {

@@ -23,7 +23,7 @@ use crate::archive::{AlignedBytes, ArchiveWriter};
 use crate::compile::terms::FacetTerms;
 use crate::derive::alias_candidates::{self, AliasCandidate};
 use crate::derive::near_duplicates::{self, NearDuplicate};
-use crate::derive::record::{is_known, reference};
+use crate::derive::record::reference;
 use crate::derive::row_order::RowOrders;
 use crate::derive::{Derived, country_of, each_ancestor};
 use crate::import::date_precision;
@@ -159,7 +159,7 @@ impl Compiled {
             let written = record.write(&self.dataset, &self.derived, table, *row as usize)?;
             starts.push(out.length());
             for (field, known) in known.iter_mut().enumerate() {
-                *known += u32::from(is_known(written.value(table, field)));
+                *known += u32::from(written.is_known(field));
             }
             if provenance.covers(table) {
                 let statements = provenance.statements(table, *row);

@@ -40,7 +40,7 @@ pub mod word_file;
 pub mod written;
 
 pub use archive::none::{NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64};
-pub use archive::record_text::RecordText;
+pub use archive::record_text::{RecordText, begin_object};
 pub use archive::records::{RecordFile, RecordStore};
 pub use archive::{ArchiveError, Checksums};
 pub use compile::{Compiled, check, compile};

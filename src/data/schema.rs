@@ -134,6 +134,7 @@ impl Table {
     }
 
     /// The fields stored in the archive, in order; those in lists come first.
+    #[inline]
     pub fn fields(self) -> &'static [Field] {
         &self.model().fields[..self.model().stored]
     }

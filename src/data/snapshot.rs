@@ -242,7 +242,8 @@ impl Snapshot {
             return None;
         }
         let order = self.by_slug(table);
-        let index = order.binary_search_by(|row| self.slug(table, *row).cmp(slug)).ok()?;
+        let slugs = self.archive.text_bytes(&self.table_columns(table).slugs);
+        let index = order.binary_search_by(|row| slugs(*row).cmp(slug.as_bytes())).ok()?;
         Some(order[index])
     }
 
@@ -331,12 +332,18 @@ impl Snapshot {
         let starts = &self.archive.get(&self.table_columns(table).starts)[row as usize..][..2];
         let stored = self.records.read(starts[0]..starts[1], self.archive.get(&self.record_checksums));
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "its text is not that of a record");
-        let record = stored.and_then(|stored| RecordText::new(stored, table).ok_or_else(damaged));
-        record.map_err(|error| {
-            let (version, noun, slug) = (self.version(), table.noun(), self.slug(table, row));
-            let reason = format!("release {version}: the record of the {noun} {slug} cannot be read: {error}");
-            io::Error::new(error.kind(), reason)
-        })
+        match stored.map(|stored| RecordText::new(stored, table)) {
+            Ok(Some(record)) => Ok(record),
+            Ok(None) => Err(self.unreadable(table, row, &damaged())),
+            Err(error) => Err(self.unreadable(table, row, &error)),
+        }
+    }
+
+    #[cold]
+    fn unreadable(&self, table: Table, row: u32, error: &io::Error) -> io::Error {
+        let (version, noun, slug) = (self.version(), table.noun(), self.slug(table, row));
+        let reason = format!("release {version}: the record of the {noun} {slug} cannot be read: {error}");
+        io::Error::new(error.kind(), reason)
     }
 
     /// Number of rows with a value of a field, an index in [`Table::fields`]; an empty list is no value.
@@ -426,7 +433,7 @@ impl Snapshot {
     pub fn city_name(&self, city: u32) -> Option<String> {
         let first = |table| Some((table, self.facet_rows(table, Facet::City, city).iter().next()?));
         let (table, row) = first(Table::Firms).or_else(|| first(Table::Startups))?;
-        serde_json::from_slice(self.record(table, row).value(table, table.field_index("city"))).ok()
+        self.record(table, row).parse(table.field_index("city")).ok()
     }
 
     /// Health scores of the firms; [`NONE_U8`](crate::NONE_U8): none.
@@ -537,7 +544,7 @@ impl TableNames<'_> {
     /// `None` if the table lacks the field, or its value is null.
     fn value<T: DeserializeOwned>(&self, record: &RecordText<'_>, name: &str) -> Option<T> {
         let field = self.table.fields().iter().position(|field| field.name == name)?;
-        serde_json::from_slice::<Option<T>>(record.value(self.table, field)).ok().flatten()
+        record.parse::<Option<T>>(field).ok().flatten()
     }
 }
 

@@ -214,8 +214,8 @@ const ALIASES: &[(&[&str], &[&str])] = &[
 fn alias(table: &'static [Argument], name: &str) -> Option<&'static str> {
     let name = snake_case(name);
     let named = |candidate: &&str| table.iter().find(|argument| argument.name == *candidate);
-    let meant = || ALIASES.iter().find(|(names, _)| names.contains(&name.as_str()))?.1.iter().find_map(named);
-    named(&name.as_str()).or_else(meant).map(|argument| argument.name)
+    let meant = || ALIASES.iter().find(|(names, _)| names.contains(&&*name))?.1.iter().find_map(named);
+    named(&&*name).or_else(meant).map(|argument| argument.name)
 }
 
 fn given(value: &Value) -> Option<Cow<'_, Value>> {

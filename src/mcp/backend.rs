@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use catalog::aggregate::{Grouping, MAX_GROUPS};
 use catalog::ask::{COUNT_BY, GROUP_BY};
-use catalog::json::computed::{self, MatchFields};
+use catalog::json::ComposedRecord;
+use catalog::json::computed::MatchFields;
 use catalog::param_error::shortened;
 use catalog::similar::Similarity;
 use catalog::{
@@ -261,7 +262,7 @@ impl ToolRelease {
                 let is_selected = list.fields.selects(item_fields(table), "other_roles");
                 let other_roles = is_selected.then(|| self.other_roles(row)).flatten();
                 let item = PersonItem { url, match_class, other_roles };
-                computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
+                ComposedRecord::new(catalog, table, row).with_computed(&item).write(&mut text, &list.fields, false);
             }
             (_, Some(url)) => {
                 let fit = match &page.rows.computed {
@@ -271,9 +272,9 @@ impl ToolRelease {
                     _ => None,
                 };
                 let item = RecordItem { url, match_class, in_common, fit };
-                computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
+                ComposedRecord::new(catalog, table, row).with_computed(&item).write(&mut text, &list.fields, false);
             }
-            (_, None) => page.rows.write(&mut text, catalog, table, index, &list.fields),
+            (_, None) => page.rows.record(catalog, table, index).write(&mut text, &list.fields, false),
         }
         String::from_utf8(text).expect("records are JSON")
     }
@@ -340,15 +341,12 @@ pub(crate) fn text_of(part: &[u8]) -> &str {
 }
 
 pub(crate) fn fields(record: &RecordText<'_>, table: Table, names: &[&str]) -> String {
-    let mut text = String::from("{");
-    for (index, _) in table.fields().iter().enumerate().filter(|(_, field)| names.contains(&field.name)) {
-        if text.len() > 1 {
-            text.push(',');
-        }
-        text.push_str(text_of(record.field(index)));
-    }
-    text.push('}');
-    text
+    let fields = table.fields().iter().enumerate().filter(|(_, field)| names.contains(&field.name));
+    let indexes: Vec<usize> = fields.map(|(index, _)| index).collect();
+    let mut text = Vec::new();
+    record.write_object(&mut text, indexes.into_iter());
+    text.push(b'}');
+    String::from_utf8(text).expect("records are JSON")
 }
 
 pub(crate) fn with_notes(result: ToolResult, notes: &[String]) -> ToolResult {

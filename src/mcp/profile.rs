@@ -181,7 +181,7 @@ impl ToolRelease {
         let mut profile = fields(&record, Table::Firms, &names);
         profile.pop();
         profile.push_str(&format!(",\"url\":{}}}", json(&self.page_url(Table::Firms, firm))));
-        let value = |name: &str| text_of(record.value(Table::Firms, Table::Firms.field_index(name))).to_owned();
+        let value = |name: &str| text_of(&record.value(Table::Firms.field_index(name))).to_owned();
         let mut notes = call.notes.clone();
         notes.extend(note);
         notes.extend(self.catalog.investors_until().map(|until| format!("{until}: later investments are not known")));
@@ -242,7 +242,8 @@ impl ToolRelease {
             seen.push(startup);
             let mut item = fields(&snapshot.record(Table::Startups, startup), Table::Startups, &PORTFOLIO_FIELDS);
             let record = snapshot.record(Table::Rounds, round);
-            let leads = text_of(record.value(Table::Rounds, Table::Rounds.field_index("lead_investors")));
+            let leads = record.value(Table::Rounds.field_index("lead_investors"));
+            let leads = text_of(&leads);
             let led = (leads != "null").then(|| leads.contains(&own));
             let mut joined = fields(&record, Table::Rounds, &JOINED_FIELDS);
             item.pop();

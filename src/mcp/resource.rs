@@ -134,7 +134,7 @@ mod tests {
                 let record = snapshot.record(Table::Sectors, row);
                 let value = |name| -> Value {
                     let index = Table::Sectors.field_index(name);
-                    serde_json::from_slice(record.value(Table::Sectors, index)).unwrap()
+                    record.parse(index).unwrap()
                 };
                 let slug = value("slug").as_str().unwrap().to_owned();
                 (slug, value("parent").as_str().map(str::to_owned), value("startup_count").as_u64().unwrap())

@@ -249,6 +249,7 @@ impl ExportPlace {
         let mut part = new_part().map_err(at)?;
         let mut failure = None;
         let written = each_record(snapshot, table, |record| {
+            let record = record.json();
             // The last part may be smaller, but a table without rows has one, too: it has the columns.
             if bytes >= self.part {
                 let full = std::mem::replace(&mut part, new_part()?).finish()?;
@@ -260,7 +261,7 @@ impl ExportPlace {
             }
             rows += 1;
             bytes += record.len();
-            part.row(record)
+            part.row(&record)
         });
         if let Some(failure) = failure {
             return Err(failure);

@@ -400,8 +400,7 @@ fn check_row(catalog: &Catalog, table: Table, row: u32) -> Result<(), String> {
     if snapshot.find(table, slug) != Some(row) {
         return Err(format!("the {noun} {slug:?} is not found by its slug"));
     }
-    let mut record = snapshot.read_record(table, row).map_err(|error| error.to_string())?.whole().to_vec();
-    record.push(b'}');
+    let record = snapshot.read_record(table, row).map_err(|error| error.to_string())?.json();
     if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&record) {
         return Err(format!("the record of the {noun} {slug:?} is not JSON: {error}"));
     }

@@ -147,7 +147,7 @@ fn records_on_disk_are_those_of_the_release_or_cannot_be_read() {
     for table in Table::ALL {
         for row in 0..on_disk_snapshot.rows(table) {
             let expected = in_memory.catalog.snapshot().record(table, row);
-            assert_eq!(on_disk_snapshot.record(table, row).whole(), expected.whole());
+            assert_eq!(on_disk_snapshot.record(table, row).stored(), expected.stored());
         }
     }
 
@@ -166,7 +166,7 @@ fn records_on_disk_are_those_of_the_release_or_cannot_be_read() {
     let mut unreadable = 0;
     for (table, row) in Table::ALL.into_iter().flat_map(rows) {
         match damaged.read_record(table, row) {
-            Ok(record) => assert_eq!(record.whole(), on_disk_snapshot.record(table, row).whole()),
+            Ok(record) => assert_eq!(record.stored(), on_disk_snapshot.record(table, row).stored()),
             Err(_) => unreadable += 1,
         }
     }

@@ -13,9 +13,8 @@ use data::Table;
 use platform::pause;
 
 pub(crate) fn record<R: DeserializeOwned>(catalog: &Catalog, table: Table, row: u32) -> PageResult<R> {
-    let mut text = catalog.snapshot().record(table, row).whole().to_vec();
-    text.push(b'}');
-    serde_json::from_slice(&text).map_err(|_| PageError::Undecodable(table, row))
+    serde_json::from_slice(&catalog.snapshot().record(table, row).json())
+        .map_err(|_| PageError::Undecodable(table, row))
 }
 
 pub(crate) fn records<'r, R: DeserializeOwned>(

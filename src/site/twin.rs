@@ -16,7 +16,7 @@ use crate::format::ACCEPTS;
 use crate::link::Link;
 use crate::{PageRequest, PageResult, PageRoute, admit_pages, find, format, respond_unless_known, respond_with};
 use catalog::flat::{CsvWriter, list_columns};
-use catalog::json::{Fields, record};
+use catalog::json::{ComposedRecord, Fields};
 use catalog::{Catalog, Interpretation, ParameterError, Query, Request, Resource, SearchReading, WantedPage};
 use data::Table;
 use transport::headers::set;
@@ -115,7 +115,7 @@ pub(crate) fn respond(
         TwinSubject::Record(table) => {
             let row = find(catalog, table, slug)?;
             let mut json = Vec::new();
-            record::write(&mut json, catalog, table, row, &Fields::Default, true);
+            ComposedRecord::new(catalog, table, row).write(&mut json, &Fields::Default, true);
             let link = Link::new(&path_of(table, catalog.snapshot().slug(table, row)), Vec::new());
             (
                 Twin {
@@ -161,20 +161,12 @@ fn csv_response(catalog: &Catalog, request: PageRequest<'_>, subject: TwinSubjec
     admit_pages(request, address, found.rows.len().div_ceil(MAX_PER_PAGE as usize))?;
     let fields = Fields::Default;
     let columns = list_columns(resource, &fields);
-    let mut out = CsvWriter::new(Vec::new(), &columns);
-    let mut json = Vec::new();
-    let mut write = || {
-        out.header()?;
-        for index in 0..found.rows.len() {
-            json.clear();
-            found.rows.write(&mut json, catalog, resource.table(), index, &fields);
-            out.row(&json)?;
-        }
-        Ok::<(), std::io::Error>(())
-    };
-    write().expect(ACCEPTS_BYTES);
-    let body = out.finish().expect(ACCEPTS_BYTES);
-    let mut response = respond_with(request, StatusCode::OK, body, "text/csv; charset=utf-8");
+    let mut csv = CsvWriter::new(&columns);
+    csv.header();
+    for index in 0..found.rows.len() {
+        csv.row(&found.rows.record(catalog, resource.table(), index));
+    }
+    let mut response = respond_with(request, StatusCode::OK, csv.into_text(), "text/csv; charset=utf-8");
     write_warnings(response.headers_mut(), &warnings);
     let name = format!("attachment; filename=\"{}-{}.csv\"", resource.path(), catalog.version());
     set(response.headers_mut(), CONTENT_DISPOSITION, &name);
@@ -182,7 +174,6 @@ fn csv_response(catalog: &Catalog, request: PageRequest<'_>, subject: TwinSubjec
     Ok(response)
 }
 
-const ACCEPTS_BYTES: &str = "memory accepts any bytes, and records are JSON";
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 
 fn raw(json: Vec<u8>) -> Box<RawValue> {

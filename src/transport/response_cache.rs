@@ -45,9 +45,14 @@ pub struct CachedResponse {
 }
 
 impl CachedResponse {
-    pub fn new(mut body: Vec<u8>, headers: HeaderMap, route: RouteLabel) -> Self {
-        body.shrink_to_fit();
+    pub fn new(body: Vec<u8>, headers: HeaderMap, route: RouteLabel) -> Self {
         Self { body: body.into(), headers, route, gzipped: OnceLock::new() }
+    }
+
+    /// The same in no more memory than it needs.
+    fn compact(&self) -> Self {
+        let (body, headers) = (Bytes::copy_from_slice(&self.body), self.headers.clone());
+        Self { body, headers, route: self.route, gzipped: OnceLock::new() }
     }
 
     /// `None` if the response must not be cached.
@@ -162,7 +167,7 @@ impl ResponseCache {
         let own = self.shards.own();
         own.misses.add(1);
         if response.body.len() <= MAX_BODY && self.is_repeated(key) {
-            own.responses.insert(key.into(), Arc::clone(response));
+            own.responses.insert(key.into(), Arc::new(response.compact()));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Single records, with what a request includes in them.
 
 use catalog::Issues;
-use catalog::json::{FieldSet, Fields, record};
+use catalog::json::{ComposedRecord, FieldSet, Fields};
 use data::Table;
 use data::vocabulary::Vocabulary;
 use transport::problem::Problem;
@@ -63,7 +63,7 @@ impl ApiOperation for RecordRequest {
         };
         let mut body = Vec::with_capacity(4 * 1024);
         body.extend_from_slice(b"{\"data\":");
-        record::write(&mut body, &request.catalog, table, row, &fields, true);
+        ComposedRecord::new(&request.catalog, table, row).write(&mut body, &fields, true);
         include::append_to(&mut body, &request.catalog, table, row, &self.include);
         Ok(finish_response(request, body, &self.warnings.report(&request.catalog)))
     }

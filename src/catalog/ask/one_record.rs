@@ -192,10 +192,8 @@ impl Catalog {
         if table != Table::Startups || self.size(table, row) == 0 {
             return None;
         }
-        let total: Option<u64> = {
-            let value = snapshot.record(table, row);
-            serde_json::from_slice(value.value(table, table.field_index("total_raised_usd"))).ok().flatten()
-        };
+        let total: Option<u64> =
+            snapshot.record(table, row).parse(table.field_index("total_raised_usd")).ok().flatten();
         let rounds = snapshot.facet_rows(Table::Rounds, Facet::Startup, row);
         let investors = snapshot.row_values(Table::Rounds, Facet::Investor);
         let known = rounds.iter().filter(|round| !investors.of(*round).is_empty()).count();

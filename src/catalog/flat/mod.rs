@@ -23,6 +23,10 @@ pub struct FlatColumn {
     pub field: &'static Field,
     /// Names of the field and of the objects around it, outermost first.
     path: Vec<&'static str>,
+    /// The index of the outermost in the [`FieldSet`].
+    index: usize,
+    /// The part of the value that is selected.
+    mask: FieldMask,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,68 +49,85 @@ pub const PRECISIONS: [&str; 3] = ["year", "month", "day"];
 
 /// Columns of the records of a table as stored: all fields except those from other tables.
 pub fn table_columns(table: Table) -> Vec<FlatColumn> {
-    columns(table.fields().iter().map(in_full))
+    columns(table.fields().iter().enumerate().map(in_full))
 }
 
-fn in_full(field: &'static Field) -> (&'static Field, FieldMask) {
-    (field, FieldMask::full())
+fn in_full((index, field): (usize, &'static Field)) -> (usize, &'static Field, FieldMask) {
+    (index, field, FieldMask::full())
 }
 
 pub fn list_columns(resource: Resource, fields: &Fields) -> Vec<FlatColumn> {
     let set = FieldSet::of_list(resource);
     match fields {
         Fields::Default | Fields::DefaultWithDays => {
-            columns(resource.table().default_fields().iter().chain(set.computed).map(in_full))
+            let listed = resource.table().default_fields().len();
+            let own = resource.table().model().fields.len();
+            columns(set.iter().enumerate().filter(|(index, _)| *index < listed || *index >= own).map(in_full))
         }
-        Fields::All => columns(set.iter().map(in_full)),
+        Fields::All => columns(set.iter().enumerate().map(in_full)),
         Fields::Some(parts) => {
             let fields: Vec<&Field> = set.iter().collect();
-            columns(parts.iter().map(|(index, mask)| (fields[*index], mask.clone())))
+            columns(parts.iter().map(|(index, mask)| (*index, fields[*index], mask.clone())))
         }
     }
 }
 
-fn columns(fields: impl Iterator<Item = (&'static Field, FieldMask)>) -> Vec<FlatColumn> {
+fn columns(fields: impl Iterator<Item = (usize, &'static Field, FieldMask)>) -> Vec<FlatColumn> {
     let mut columns = Vec::new();
-    fields.for_each(|(field, mask)| add(&mut columns, field, &mask, &[], false));
+    fields.for_each(|(index, field, mask)| {
+        Above { index, path: &[], is_nullable: false }.add(&mut columns, field, &mask)
+    });
     columns
 }
 
-/// Adds the columns of a field of the object at the path `above`.
-fn add(columns: &mut Vec<FlatColumn>, field: &'static Field, mask: &FieldMask, above: &[&'static str], nullable: bool) {
-    let path = [above, &[field.name]].concat();
-    let is_nullable = nullable || field.is_nullable || field.is_optional;
-    if let JsonType::Object(definition) = field.json {
-        for nested in definition.fields {
-            let mask = if mask.is_full() { Some(mask) } else { mask.nested(nested.name) };
-            mask.into_iter().for_each(|mask| add(columns, nested, mask, &path, is_nullable));
+/// The objects around a field.
+struct Above<'p> {
+    index: usize,
+    path: &'p [&'static str],
+    is_nullable: bool,
+}
+
+impl Above<'_> {
+    /// Adds the columns of a field.
+    fn add(&self, columns: &mut Vec<FlatColumn>, field: &'static Field, mask: &FieldMask) {
+        let path = [self.path, &[field.name]].concat();
+        let (index, is_nullable) = (self.index, self.is_nullable || field.is_nullable || field.is_optional);
+        if let JsonType::Object(definition) = field.json {
+            let above = Above { index, path: &path, is_nullable };
+            for nested in definition.fields {
+                let mask = if mask.is_full() { Some(mask) } else { mask.nested(nested.name) };
+                mask.into_iter().for_each(|mask| above.add(columns, nested, mask));
+            }
+            return;
         }
-        return;
+        let kind = match field.json {
+            JsonType::Text => ColumnType::Text,
+            JsonType::Date | JsonType::PartialDate => ColumnType::Date,
+            JsonType::Integer | JsonType::Long | JsonType::Signed => ColumnType::Integer,
+            JsonType::Number => ColumnType::Number,
+            JsonType::Boolean => ColumnType::Boolean,
+            JsonType::List(JsonType::Text) => ColumnType::Texts,
+            JsonType::List(_) | JsonType::Map(_) | JsonType::Object(_) | JsonType::Record => ColumnType::Json,
+        };
+        let name = path.join("_");
+        let mut description = field.doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+        if !self.path.is_empty() {
+            description = format!("`{}`: {description}", path.join("."));
+        }
+        let precision = matches!(field.json, JsonType::PartialDate).then(|| FlatColumn {
+            name: format!("{name}_precision"),
+            description: format!("How exactly `{name}` is known; of a month or a year, it is the first day."),
+            kind: ColumnType::Precision,
+            is_nullable,
+            field,
+            path: path.clone(),
+            index,
+            mask: mask.clone(),
+        });
+        let mask = mask.clone();
+        columns.push(FlatColumn { name, description, kind, is_nullable, field, path, index, mask });
+        columns.extend(precision);
     }
-    let kind = match field.json {
-        JsonType::Text => ColumnType::Text,
-        JsonType::Date | JsonType::PartialDate => ColumnType::Date,
-        JsonType::Integer | JsonType::Long | JsonType::Signed => ColumnType::Integer,
-        JsonType::Number => ColumnType::Number,
-        JsonType::Boolean => ColumnType::Boolean,
-        JsonType::List(JsonType::Text) => ColumnType::Texts,
-        JsonType::List(_) | JsonType::Map(_) | JsonType::Object(_) | JsonType::Record => ColumnType::Json,
-    };
-    let name = path.join("_");
-    let mut description = field.doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
-    if !above.is_empty() {
-        description = format!("`{}`: {description}", path.join("."));
-    }
-    let precision = matches!(field.json, JsonType::PartialDate).then(|| FlatColumn {
-        name: format!("{name}_precision"),
-        description: format!("How exactly `{name}` is known; of a month or a year, it is the first day."),
-        kind: ColumnType::Precision,
-        is_nullable,
-        field,
-        path: path.clone(),
-    });
-    columns.push(FlatColumn { name, description, kind, is_nullable, field, path });
-    columns.extend(precision);
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::io;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
+use crate::flat::csv::precision;
 use crate::flat::{ColumnType, FlatColumn, PRECISIONS};
-use crate::json::field_mask::ObjectMembers;
+use crate::json::scan;
 use data::{Date, PartialDate};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -24,34 +24,34 @@ pub enum FlatValue<'r> {
     Json(&'r str),
 }
 
-/// Visits the value of each column, in order. `record` is the JSON of a record with these fields; other JSON is an error.
+/// Visits the value of each column, in order. `record` is the JSON of a record with these fields; a value of another type
+/// is an error.
 pub fn visit_values<'r>(
     columns: &[FlatColumn],
     record: &'r [u8],
     mut visit: impl FnMut(&FlatColumn, FlatValue<'r>) -> io::Result<()>,
 ) -> io::Result<()> {
-    visit_object(columns, 0, Some(serde_json::from_slice(record)?), &mut visit)
+    visit_object(columns, 0, record, &mut visit)
 }
 
 /// Visits the values of the columns that share a path up to `depth`, starting from the object there.
 fn visit_object<'r>(
     columns: &[FlatColumn],
     depth: usize,
-    object: Option<&'r RawValue>,
+    object: &'r [u8],
     visit: &mut impl FnMut(&FlatColumn, FlatValue<'r>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let members: Option<ObjectMembers<'r>> = object.map(RawValue::get).map(serde_json::from_str).transpose()?;
-    let mut members = members.map(|members| members.0).unwrap_or_default();
+    let mut members: Vec<(&[u8], &'r [u8])> = scan::members(object).collect();
     for columns in columns.chunk_by(|a, b| a.path[depth] == b.path[depth]) {
-        let key = columns[0].path[depth];
-        let member = members.iter().position(|(name, _)| name == key).map(|index| members.swap_remove(index).1);
-        let member = member.filter(|member| member.get() != "null");
+        let key = columns[0].path[depth].as_bytes();
+        let member = members.iter().position(|(name, _)| *name == key);
+        let member = member.map_or(&b"null"[..], |index| members.swap_remove(index).1);
         if columns[0].path.len() > depth + 1 {
             visit_object(columns, depth + 1, member, visit)?;
             continue;
         }
         for column in columns {
-            visit(column, member.map_or(Ok(FlatValue::Null), |member| value(column.kind, member.get()))?)?;
+            visit(column, value(column.kind, member)?)?;
         }
     }
     Ok(())
@@ -61,20 +61,38 @@ fn visit_object<'r>(
 #[derive(Deserialize)]
 struct BorrowedText<'r>(#[serde(borrow)] Cow<'r, str>);
 
-fn value(kind: ColumnType, json: &str) -> Result<FlatValue<'_>, serde_json::Error> {
-    let text = || serde_json::from_str(json).map(|BorrowedText(text)| text);
+fn value(kind: ColumnType, json: &[u8]) -> io::Result<FlatValue<'_>> {
+    if json == b"null" {
+        return Ok(FlatValue::Null);
+    }
+    let text = || serde_json::from_slice(json).map(|BorrowedText(text)| text);
+    let utf8 = || str::from_utf8(json).map_err(io::Error::other);
     Ok(match kind {
         ColumnType::Text => FlatValue::Text(text()?),
-        ColumnType::Integer => FlatValue::Integer(serde_json::from_str(json)?),
-        ColumnType::Number => FlatValue::Number(serde_json::from_str(json)?, json),
-        ColumnType::Boolean => FlatValue::Boolean(serde_json::from_str(json)?),
-        ColumnType::Date => FlatValue::Date(serde_json::from_str::<PartialDate>(json)?.first_day()),
-        // The lengths of `2026`, `2026-06` and `2026-06-01` differ by 3.
-        ColumnType::Precision => FlatValue::Text(PRECISIONS[(text()?.len().saturating_sub(4) / 3).min(2)].into()),
+        ColumnType::Integer => FlatValue::Integer(serde_json::from_slice(json)?),
+        ColumnType::Number => FlatValue::Number(serde_json::from_slice(json)?, utf8()?),
+        ColumnType::Boolean => FlatValue::Boolean(serde_json::from_slice(json)?),
+        ColumnType::Date => FlatValue::Date(serde_json::from_slice::<PartialDate>(json)?.first_day()),
+        ColumnType::Precision => FlatValue::Text(PRECISIONS[precision(text()?.as_bytes())].into()),
         ColumnType::Texts => {
-            let texts: Vec<BorrowedText<'_>> = serde_json::from_str(json)?;
+            let texts: Vec<BorrowedText<'_>> = serde_json::from_slice(json)?;
             FlatValue::Texts(texts.into_iter().map(|BorrowedText(text)| text).collect())
         }
-        ColumnType::Json => FlatValue::Json(json),
+        ColumnType::Json => FlatValue::Json(utf8()?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flat::table_columns;
+    use data::Table;
+
+    #[test]
+    fn a_value_of_another_type_is_an_error() {
+        let columns = table_columns(Table::Sectors);
+        let visit = |record: &[u8]| visit_values(&columns, record, |_, _| Ok(()));
+        assert!(visit(b"{\"slug\":\"a\",\"vc_count\":1}").is_ok());
+        assert!(visit(b"{\"slug\":1}").is_err() && visit(b"{\"vc_count\":\"1\"}").is_err());
+    }
 }

@@ -2,13 +2,11 @@
 
 use serde::Serialize;
 
-use crate::{Catalog, FirmMatch, RankedRow};
-use data::field::{Field, FieldVisitor, JsonType, JsonValue, Model, model};
+use crate::{FirmMatch, RankedRow};
+use data::field::{JsonType, JsonValue, model};
 use data::model::Reference;
 use data::vocabulary::Vocabulary;
 use data::{Metric, PartialDate, Snapshot, Stage, Table};
-
-use crate::json::{Fields, record};
 
 model! {
     /// A firm with its rank.
@@ -170,20 +168,4 @@ fn led(snapshot: &Snapshot, round: u32, firm: u32) -> Option<bool> {
     let mut leads = snapshot.round_investors(round).filter(|(_, is_lead)| *is_lead).map(|(lead, _)| lead).peekable();
     leads.peek()?;
     Some(leads.any(|lead| lead == firm))
-}
-
-#[derive(Default)]
-struct ComputedTexts(Vec<(&'static Field, Vec<u8>)>);
-
-impl FieldVisitor for ComputedTexts {
-    fn field(&mut self, field: &'static Field, value: &impl Serialize) {
-        self.0.push((field, serde_json::to_vec(value).expect("computed fields always have a JSON form")));
-    }
-}
-
-/// Writes a record with computed fields, which follow its own.
-pub fn write_row(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fields: &Fields, computed: &impl Model) {
-    let mut texts = ComputedTexts::default();
-    computed.visit(&mut texts);
-    record::write_with_computed(out, catalog, table, row, fields, false, &texts.0);
 }

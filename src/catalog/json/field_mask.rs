@@ -1,11 +1,8 @@
 //! Selects parts of a JSON value: only the selected keys of an object, or of each object of a list, are copied.
 
-use std::borrow::Cow;
-use std::fmt;
+use data::begin_object;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
+use crate::json::scan;
 
 /// The selected keys of an object, and the selected keys below each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,65 +45,31 @@ impl FieldMask {
         self.keys.iter().find(|(known, _)| known == key).map(|(_, nested)| nested)
     }
 
-    /// Writes the selected parts of a JSON value, in its own order. Panics if `json` is not JSON; fields always are.
+    /// Writes the selected parts of a JSON value of this program, in its own order.
     pub fn write(&self, out: &mut Vec<u8>, json: &[u8]) {
-        match self.is_full() {
-            true => out.extend_from_slice(json),
-            false => self.write_value(out, serde_json::from_slice(json).expect("fields are JSON")),
-        }
-    }
-
-    fn write_value(&self, out: &mut Vec<u8>, value: &RawValue) {
-        let text = value.get();
-        if !self.is_full() && text.starts_with('{') {
-            let members: ObjectMembers<'_> = serde_json::from_str(text).expect("a raw value is JSON");
-            out.push(b'{');
-            let selected = members.0.into_iter().filter_map(|(key, value)| Some((self.nested(&key)?, key, value)));
-            for (index, (nested, key, value)) in selected.enumerate() {
-                out.extend((index > 0).then_some(b','));
-                serde_json::to_writer(&mut *out, &key).expect("text always has a JSON form");
-                out.push(b':');
-                nested.write_value(out, value);
-            }
-            out.push(b'}');
-        } else if !self.is_full() && text.starts_with('[') {
-            let items: Vec<&RawValue> = serde_json::from_str(text).expect("a raw value is JSON");
-            out.push(b'[');
-            for (index, item) in items.into_iter().enumerate() {
-                out.extend((index > 0).then_some(b','));
-                self.write_value(out, item);
-            }
-            out.push(b']');
-        } else {
-            out.extend_from_slice(text.as_bytes());
-        }
-    }
-}
-
-/// Members of an object in their original order, which `serde_json::Map` loses.
-pub(crate) struct ObjectMembers<'a>(pub(crate) Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for ObjectMembers<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MembersVisitor;
-
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = ObjectMembers<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ObjectMembers<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
+        match json.first() {
+            Some(b'{') if !self.is_full() => {
+                let start = out.len();
+                for (name, value) in scan::members(json) {
+                    let Some((_, nested)) = self.keys.iter().find(|(key, _)| key.as_bytes() == name) else { continue };
+                    out.extend_from_slice(b",\"");
+                    out.extend_from_slice(name);
+                    out.extend_from_slice(b"\":");
+                    nested.write(out, value);
                 }
-                Ok(ObjectMembers(members))
+                begin_object(out, start);
+                out.push(b'}');
             }
+            Some(b'[') if !self.is_full() => {
+                out.push(b'[');
+                for (index, item) in scan::items(json).enumerate() {
+                    out.extend((index > 0).then_some(b','));
+                    self.write(out, item);
+                }
+                out.push(b']');
+            }
+            _ => out.extend_from_slice(json),
         }
-
-        deserializer.deserialize_map(MembersVisitor)
     }
 }
 

@@ -92,7 +92,7 @@ mod tests {
 
     use super::*;
     use crate::bundled;
-    use crate::json::{Fields, record};
+    use crate::json::{ComposedRecord, Fields};
 
     /// Adds the path of each key; panics at a key that has no definition.
     fn add_keys(value: &Value, fields: &[Field], path: &str, seen: &mut BTreeSet<String>) {
@@ -118,7 +118,7 @@ mod tests {
             let mut seen = BTreeSet::new();
             for row in 0..catalog.snapshot().rows(table) {
                 let mut text = Vec::new();
-                record::write(&mut text, &catalog, table, row, &Fields::All, true);
+                ComposedRecord::new(&catalog, table, row).write(&mut text, &Fields::All, true);
                 add_keys(&serde_json::from_slice(&text).unwrap(), table.model().fields, table.name(), &mut seen);
             }
             let defined = FieldSet::of_table(table).paths().len();

@@ -1,5 +1,7 @@
 //! Field selection (`fields`): the fields of a record to return.
 
+use std::borrow::Cow;
+
 use crate::ParameterError;
 use crate::param_error::shortened;
 use crate::row_filter::distinct;
@@ -26,7 +28,7 @@ pub enum Fields {
 impl Fields {
     /// Parses `fields`: names in any case, separated by commas, nested ones by path (`score.value`); `*` for all.
     pub fn parse(values: &[(String, String)], set: FieldSet) -> Result<Self, Vec<ParameterError>> {
-        let mut selected = FieldMask::full();
+        let mut parts: Vec<(usize, FieldMask)> = Vec::new();
         let mut errors = Vec::new();
         let mut all = false;
         for (count, name) in names(values.iter().map(|(name, value)| (name.as_str(), value.as_str()))).enumerate() {
@@ -39,10 +41,13 @@ impl Fields {
                 continue;
             }
             let normal = snake_case(name);
-            let mut segments = normal.splitn(2, '.');
-            match set.find(segments.next().expect("`splitn` returns at least one item")) {
-                Some(field) => match nested_path(field, segments.next()) {
-                    Some(path) => selected.add(&path),
+            let (first, rest) = match normal.split_once('.') {
+                Some((first, rest)) => (first, Some(rest)),
+                None => (&*normal, None),
+            };
+            match set.iter().enumerate().find(|(_, field)| field.name == first) {
+                Some((index, field)) => match nested_path(field, rest) {
+                    Some(path) => select(&mut parts, index, &path),
                     None => errors.push(unknown_nested(name, &normal, field)),
                 },
                 None => errors.push(unknown(name, &normal, set)),
@@ -51,13 +56,10 @@ impl Fields {
         if !errors.is_empty() {
             return Err(errors);
         }
-        Ok(match (all, selected.is_full()) {
+        Ok(match (all, parts.is_empty()) {
             (true, _) => Self::All,
             (false, true) => Self::Default,
-            (false, false) => {
-                let part = |(index, field): (usize, &Field)| Some((index, selected.nested(field.name)?.clone()));
-                Self::Some(set.iter().enumerate().filter_map(part).collect())
-            }
+            (false, false) => Self::Some(parts),
         })
     }
 
@@ -80,7 +82,7 @@ impl Fields {
 
 /// Names in `fields`, in snake_case and sorted: equal for all spellings of a selection. `None` if there are too many.
 pub fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Option<String> {
-    let names: Vec<String> = names(values).map(snake_case).collect();
+    let names: Vec<Cow<'_, str>> = names(values).map(snake_case).collect();
     (names.len() <= MAX_NAMES).then(|| distinct(names).join(","))
 }
 
@@ -89,9 +91,24 @@ pub(crate) fn names<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> imp
     lists.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty())
 }
 
-/// Names on the path to a field or to one below it; `None` if it does not exist. A final `*` selects everything.
+/// Adds a field, or one below it by the names on its path, to the parts in the order of their indexes.
+fn select(parts: &mut Vec<(usize, FieldMask)>, index: usize, path: &[&str]) {
+    let place = parts.partition_point(|(known, _)| *known < index);
+    match parts.get_mut(place).filter(|(known, _)| *known == index) {
+        // A fully selected value stays fully selected.
+        Some((_, mask)) if mask.is_full() => {}
+        Some((_, mask)) => mask.add(path),
+        None => {
+            let mut mask = FieldMask::full();
+            mask.add(path);
+            parts.insert(place, (index, mask));
+        }
+    }
+}
+
+/// Names on the path from a field to one below it; `None` if it does not exist. A final `*` selects everything.
 fn nested_path<'r>(field: &'static Field, rest: Option<&'r str>) -> Option<Vec<&'r str>> {
-    let mut path = vec![field.name];
+    let mut path = Vec::new();
     let mut current = field;
     for name in rest.iter().flat_map(|rest| rest.split('.')) {
         if name == "*" && !current.nested().is_empty() && rest.is_some_and(|rest| rest.ends_with('*')) {
@@ -131,7 +148,10 @@ fn unknown_field(detail: String, suggestion: Option<&str>, accepted: Option<Vec<
 }
 
 /// `healthScore`, `HEALTH_SCORE` and `health-score` → `health_score`.
-pub fn snake_case(name: &str) -> String {
+pub fn snake_case(name: &str) -> Cow<'_, str> {
+    if !name.bytes().any(|byte| byte.is_ascii_uppercase() || matches!(byte, b'-' | b' ')) {
+        return Cow::Borrowed(name);
+    }
     let mut snake = String::with_capacity(name.len() + 4);
     let mut after_lower = false;
     for char in name.chars() {
@@ -139,7 +159,7 @@ pub fn snake_case(name: &str) -> String {
         after_lower = char.is_ascii_lowercase() || char.is_ascii_digit();
         snake.push(if matches!(char, '-' | ' ') { '_' } else { char.to_ascii_lowercase() });
     }
-    snake
+    Cow::Owned(snake)
 }
 
 #[cfg(test)]

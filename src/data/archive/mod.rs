@@ -11,6 +11,7 @@ pub(crate) mod column_writer;
 pub mod facet_column;
 pub(crate) mod none;
 pub(crate) mod own_columns;
+pub(crate) mod record_shape;
 pub(crate) mod record_text;
 pub(crate) mod records;
 pub(crate) mod table_columns;
@@ -38,7 +39,7 @@ use crate::read_at::read_exact_at;
 #[cfg(target_endian = "big")]
 compile_error!("the archive is little-endian and its columns are used in place");
 
-pub const FORMAT: u32 = 12;
+pub const FORMAT: u32 = 13;
 
 const ALIGN: usize = 64;
 const HEAD: [u8; 8] = *b"VDXTABLE";
@@ -334,12 +335,19 @@ impl Archive {
         std::str::from_utf8(bytes).expect("checked, or verified as written")
     }
 
+    /// The texts of rows as bytes, for comparisons. Panics for a row that the column does not have.
+    pub(crate) fn text_bytes<'a>(&'a self, texts: &TextColumn) -> impl Fn(u32) -> &'a [u8] + use<'a> {
+        let (heap, offsets) = (self.slice(texts.heap), self.get(&texts.offsets));
+        move |row| &heap[bounds(offsets, row as usize)]
+    }
+
     /// Finds the row of a text in a column of ascending texts.
     pub(crate) fn find_text(&self, texts: &TextColumn, text: &str) -> Option<u32> {
+        let text_of = self.text_bytes(texts);
         let (mut low, mut high) = (0, texts.rows());
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.text(texts, middle).cmp(text) {
+            match text_of(middle).cmp(text.as_bytes()) {
                 Ordering::Equal => return Some(middle),
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::archive::record_text::RecordBuffer;
 use crate::compile::Compiled;
 use crate::coverage::{CountedRound, Markets, RoundCoverage};
-use crate::derive::record::{is_known, reference};
+use crate::derive::record::reference;
 use crate::derive::review_weight::ReviewWeight;
 use crate::import::csv_table::TableRow;
 use crate::import::rows::DatasetReview;
@@ -123,7 +123,7 @@ impl Compiled {
         for row in rows {
             let written = record.write(dataset, &self.derived, table, *row as usize)?;
             for (field, coverage) in &mut coverage {
-                coverage.known += u32::from(is_known(written.value(table, *field)));
+                coverage.known += u32::from(written.is_known(*field));
             }
         }
         Ok(coverage.into_iter().map(|(_, coverage)| coverage).collect())

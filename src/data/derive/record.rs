@@ -1,7 +1,5 @@
-//! Records as JSON text, written once when a snapshot is compiled.
-//!
-//! A record's text is `{"slug":…,"name":…` without the closing brace; the end of each field is stored with it, so that any
-//! selection of fields is a concatenation of slices ([`RecordText`]).
+//! Records, written once when a snapshot is compiled: each value as JSON text, so that any selection of fields is a
+//! concatenation of slices ([`RecordText`]).
 
 use std::io;
 
@@ -213,10 +211,6 @@ fn review<'a>(
         first_seen: None,
         changed_in: None,
     }
-}
-
-pub(crate) fn is_known(value: &[u8]) -> bool {
-    !matches!(value, b"null" | b"[]")
 }
 
 /// The slug and name of a row; rounds and reviews have only an id.

@@ -157,7 +157,7 @@ impl SourceStatement {
             field => (field, "slug"),
         };
         let Some(index) = table.fields().iter().position(|known| known.name == field) else { return false };
-        let value = serde_json::from_slice::<Value>(record.value(table, index)).unwrap_or_default();
+        let value = record.parse::<Value>(index).unwrap_or_default();
         let items = if let Value::Array(items) = &value { items.as_slice() } else { std::slice::from_ref(&value) };
         let scheme = self.field.strip_prefix(identifier::FIELD);
         items.iter().any(|item| match item {

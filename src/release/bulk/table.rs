@@ -12,10 +12,13 @@ use crate::bulk::BulkFormat;
 use crate::bulk::parquet::ParquetWriter;
 use crate::checksum::{Checksum, HashingWriter};
 use catalog::flat::{CsvWriter, table_columns};
-use data::{Snapshot, Table};
+use data::{RecordText, Snapshot, Table};
 
 /// Higher levels make files hardly smaller, but writing takes twice as long.
 const ZSTD_LEVEL: i32 = 6;
+
+/// Size in bytes from which rows of CSV are compressed.
+const PART: usize = 1 << 16;
 
 type Out = HashingWriter<BufWriter<File>>;
 
@@ -42,14 +45,18 @@ fn write_format(snapshot: &Snapshot, table: Table, format: BulkFormat, file: Fil
         }
         BulkFormat::CsvGzip => {
             let columns = table_columns(table);
-            let mut csv = CsvWriter::new(gzip(out), &columns);
-            csv.header()?;
-            each_record(snapshot, table, |record| csv.row(record))?;
-            csv.finish()?.finish()?
+            let (mut csv, mut out) = (CsvWriter::new(&columns), gzip(out));
+            csv.header();
+            each_record(snapshot, table, |record| {
+                csv.row(record);
+                csv.write_part(&mut out, PART)
+            })?;
+            csv.write_part(&mut out, 0)?;
+            out.finish()?
         }
         BulkFormat::Parquet => {
             let mut rows = ParquetWriter::new(out, table)?;
-            each_record(snapshot, table, |record| rows.row(record))?;
+            each_record(snapshot, table, |record| rows.row(&record.json()))?;
             rows.finish()?
         }
     };
@@ -64,24 +71,18 @@ pub(super) fn gzip(out: Out) -> flate2::write::GzEncoder<Out> {
 
 fn write_ndjson<W: Write>(snapshot: &Snapshot, table: Table, mut out: W) -> io::Result<W> {
     each_record(snapshot, table, |record| {
-        out.write_all(record)?;
-        out.write_all(b"\n")
+        let mut line = record.json();
+        line.push(b'\n');
+        out.write_all(&line)
     })?;
     Ok(out)
 }
 
-/// Passes the JSON of each record to `write`, ordered by slug or id.
+/// Passes each record to `write`, ordered by slug or id.
 pub(crate) fn each_record(
     snapshot: &Snapshot,
     table: Table,
-    mut write: impl FnMut(&[u8]) -> io::Result<()>,
+    mut write: impl FnMut(&RecordText<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut record = Vec::new();
-    for row in snapshot.published(table) {
-        record.clear();
-        record.extend_from_slice(snapshot.read_record(table, row)?.whole());
-        record.push(b'}');
-        write(&record)?;
-    }
-    Ok(())
+    snapshot.published(table).try_for_each(|row| write(&snapshot.read_record(table, row)?))
 }

@@ -105,7 +105,7 @@ pub(super) fn values(catalog: &Catalog, table: Table, row: u32, name: &str) -> V
         return Vec::new();
     }
     let record = catalog.snapshot().record(table, row);
-    match serde_json::from_slice(record.value(table, table.field_index(name))).expect("a stored field is JSON") {
+    match record.parse(table.field_index(name)).expect("a stored field is JSON") {
         Value::Array(values) => values.iter().filter_map(value).collect(),
         single => value(&single).into_iter().collect(),
     }

@@ -227,7 +227,7 @@ fn coverage_counts_the_records_with_a_value() {
     let snapshot = catalog.snapshot();
     for table in Table::ALL {
         for (index, field) in table.fields().iter().enumerate() {
-            let value = |row| snapshot.record(table, row).value(table, index).to_vec();
+            let value = |row| snapshot.record(table, row).value(index).into_owned();
             let known = (0..snapshot.rows(table)).filter(|row| {
                 let value: serde_json::Value = serde_json::from_slice(&value(*row)).unwrap();
                 !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())

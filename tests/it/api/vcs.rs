@@ -149,7 +149,7 @@ fn compare_first_co_investors(catalog: &Catalog) -> usize {
     let mut tied = 0;
     for row in 0..snapshot.rows(Table::Firms) {
         let record = snapshot.record(Table::Firms, row);
-        let named: Vec<Value> = serde_json::from_slice(record.value(Table::Firms, field)).unwrap();
+        let named: Vec<Value> = record.parse(field).unwrap();
         let named: Vec<(String, u64)> = named
             .iter()
             .map(|firm| (firm["slug"].as_str().unwrap().to_owned(), firm["shared_rounds"].as_u64().unwrap()))

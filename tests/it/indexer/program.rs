@@ -678,8 +678,8 @@ fn aliases_of_the_file_are_searched_and_served() {
     let snapshot = release.catalog.snapshot();
     let row = snapshot.find(Table::Firms, "ostrava-ventures").unwrap();
     let record = snapshot.record(Table::Firms, row);
-    let aliases = record.value(Table::Firms, Table::Firms.field_index("aliases"));
-    assert_eq!(aliases, br#"["Silesian Seed"]"#);
+    let aliases = record.value(Table::Firms.field_index("aliases"));
+    assert_eq!(*aliases, *br#"["Silesian Seed"]"#);
 }
 
 #[test]

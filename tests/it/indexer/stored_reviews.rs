@@ -115,7 +115,7 @@ impl Publication {
         let release = releases.open(current).unwrap();
         let snapshot = release.catalog.snapshot();
         let reviews = (0..snapshot.rows(Table::Reviews)).map(|row| {
-            let record = [snapshot.record(Table::Reviews, row).whole(), b"}"].concat();
+            let record = snapshot.record(Table::Reviews, row).json();
             let record: Value = serde_json::from_slice(&record).unwrap();
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             (text(&record["id"]), text(&record["vc"]["slug"]))

@@ -37,7 +37,7 @@ fn an_address_in_any_form_finds_the_record_with_this_website_first() {
     let mut compared = 0;
     for table in [Table::Firms, Table::Startups] {
         let website = |row: u32| -> Option<String> {
-            let record = [snapshot.record(table, row).whole(), b"}"].concat();
+            let record = snapshot.record(table, row).json();
             serde_json::from_slice::<Value>(&record).unwrap()["website"].as_str().map(host)
         };
         let hosts: Vec<Option<String>> = (0..snapshot.rows(table)).map(website).collect();

@@ -29,7 +29,7 @@ fn the_exact_name_of_every_record_finds_it_its_main_record_or_another_of_this_na
             let found = catalog.search(table, name);
             let position = found.hits.iter().position(|hit| hit.row == row);
             let before = &found.hits[..position.unwrap_or_else(|| panic!("{name} is not found"))];
-            let aliases = |row: u32| String::from_utf8_lossy(snapshot.record(table, row).whole()).into_owned();
+            let aliases = |row: u32| String::from_utf8(snapshot.record(table, row).json()).unwrap();
             for hit in before {
                 let other = snapshot.name(table, hit.row);
                 let has_same_name = fold(other) == fold(name) || aliases(hit.row).contains(name);
@@ -131,7 +131,7 @@ fn people_are_found_by_title_and_organization() {
     let snapshot = catalog.snapshot();
     let mut found = 0;
     for row in (0..snapshot.rows(Table::People)).step_by(41) {
-        let record = [snapshot.record(Table::People, row).whole(), b"}"].concat();
+        let record = snapshot.record(Table::People, row).json();
         let person: Value = serde_json::from_slice(&record).unwrap();
         let (Some(title), Some(organization)) = (person["title"].as_str(), person["organization"]["name"].as_str())
         else {
