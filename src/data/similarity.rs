@@ -22,8 +22,8 @@ const BANDS: usize = 17;
 const BAND: usize = 2;
 const HASHES: usize = BANDS * BAND;
 /// The share of equal hashes of two texts is about their similarity. With fewer they are not read: of two that are nearly
-/// equal this misses one in 5,000.
-const MIN_EQUAL_HASHES: usize = 14;
+/// equal this misses one in 1,000.
+const MIN_EQUAL_HASHES: usize = 16;
 /// Texts that a thread reads at a time.
 const TEXTS_AT_A_TIME: usize = 1_024;
 
@@ -125,13 +125,18 @@ pub fn repeated<T: AsRef<str>>(count: usize, text: impl Fn(usize) -> Option<T> +
         let band_of = |place: &usize| signatures[*place].1.band(band);
         order.sort_unstable_by_key(|place| (band_of(place), *place));
         for alike in order.chunk_by(|one, other| band_of(one) == band_of(other)).filter(|alike| alike.len() > 1) {
+            // Those of the first texts, as far as they were read.
+            let mut read: [Option<Shingles>; MAX_COMPARED] = Default::default();
             for (number, place) in alike.iter().enumerate() {
                 let (index, signature) = &signatures[*place];
-                let earlier = alike[..number.min(MAX_COMPARED)].iter().map(|place| &signatures[*place]);
-                let mut candidates = earlier.filter(|(_, earlier)| signature.may_be_alike(earlier)).peekable();
+                let earlier = alike[..number.min(MAX_COMPARED)].iter().map(|place| &signatures[*place]).zip(&mut read);
+                let mut candidates = earlier.filter(|((_, earlier), _)| signature.may_be_alike(earlier)).peekable();
                 if !repeated[*index] && candidates.peek().is_some() {
                     let own = shingles(*index);
-                    repeated[*index] = candidates.any(|(earlier, _)| own.is_nearly_equal(&shingles(*earlier)));
+                    let is_near = |((earlier, _), read): (&(usize, Signature), &mut Option<Shingles>)| {
+                        own.is_nearly_equal(read.get_or_insert_with(|| shingles(*earlier)))
+                    };
+                    repeated[*index] = candidates.any(is_near);
                 }
             }
         }

@@ -17,13 +17,10 @@ use catalog::params::Parameter;
 use catalog::{AggregateOptions, Amounts, Catalog, ListPosition, ParseOptions, Property, Request, Resource};
 use data::ReviewStatus;
 use data::fold::fold;
-use tempfile::TempDir;
 
 use self::condition::{Condition, SKIPPED, condition};
 use self::dataset::{Oracle, Row};
-use crate::support::harness::{
-    Numbers, bundled, bundled_folder, cases, catalog_of, copy_as, real_catalog, real_data, wants_all,
-};
+use crate::support::harness::{Numbers, bundled, bundled_folder, cases, catalog_of, real_catalog, real_data};
 
 /// An error that the oracle makes on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,41 +277,10 @@ fn every_list_and_aggregate_of_a_hostile_dataset_is_that_of_the_oracle() {
     agree(folder.path(), &catalog_of(folder.path()), cases(1_000, 400) as usize);
 }
 
-/// A dataset with one of `few` startups, their rounds and people, and all firms.
-fn part_of(folder: &Path, few: usize) -> TempDir {
-    let part = copy_as(folder, "2026-11-20.1");
-    // Whether a row is kept is decided by its number and two of its columns.
-    let keep = |file: &str, columns: [&str; 2], is_kept: &mut dyn FnMut(usize, [&str; 2]) -> bool| {
-        let mut reader = csv::Reader::from_path(folder.join(file)).unwrap();
-        let header = reader.headers().unwrap().clone();
-        let columns = columns.map(|name| header.iter().position(|column| column == name).unwrap());
-        let mut writer = csv::Writer::from_path(part.path().join(file)).unwrap();
-        writer.write_record(&header).unwrap();
-        for (number, row) in reader.records().map(Result::unwrap).enumerate() {
-            if is_kept(number, columns.map(|column| &row[column])) {
-                writer.write_record(&row).unwrap();
-            }
-        }
-        writer.flush().unwrap();
-    };
-    let mut startups = BTreeSet::new();
-    keep("startups.csv", ["slug"; 2], &mut |number, [slug, _]| number % few == 0 && startups.insert(slug.to_owned()));
-    keep("funding_rounds.csv", ["startup"; 2], &mut |_, [startup, _]| startups.contains(startup));
-    keep("people.csv", ["organization_kind", "organization"], &mut |_, [kind, organization]| {
-        kind == "firm" || startups.contains(organization)
-    });
-    part
-}
-
 #[test]
 fn every_list_and_aggregate_of_the_real_dataset_is_that_of_the_oracle() {
-    let Some(folder) = real_data() else { return };
-    if wants_all() {
-        return agree(&folder, &real_catalog().expect("real data"), 400);
-    }
-    // Of a tenth, more requests are compared in less time.
-    let part = part_of(&folder, 10);
-    agree(part.path(), &catalog_of(part.path()), 60);
+    let (Some(folder), Some(catalog)) = (real_data(), real_catalog()) else { return };
+    agree(&folder, &catalog, cases(400, 15) as usize);
 }
 
 #[test]
