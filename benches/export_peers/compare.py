@@ -3,7 +3,6 @@
 README.md says what is measured.
 """
 
-import argparse
 import pathlib
 import statistics
 import sys
@@ -26,11 +25,7 @@ SELECTIONS = (
 
 
 def options():
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--work", type=pathlib.Path, required=True, help="a folder for temporary files, made by run.sh")
-    options.add_argument("--server", type=pathlib.Path, required=True, help="the binary `venturedex`")
-    options.add_argument("--index", type=pathlib.Path, help="its releases; built from the dataset if not given")
-    options.add_argument("--dataset", type=pathlib.Path, required=True, help="folder of CSV files")
+    options = engines.options(__doc__)
     options.add_argument("--rounds", type=int, default=7)
     options.add_argument("--requests", type=int, default=300, help="of each list in a round")
     options.add_argument("--all", action="store_true", help="fail if DuckDB cannot be had")

@@ -1,6 +1,5 @@
 """Asks VentureDex and its peers the same queries in one run: quality and CPU per query. README.md says what is measured."""
 
-import argparse
 import collections
 import contextlib
 import json
@@ -18,11 +17,7 @@ WARM_UP = 50  # Queries that are not measured.
 
 
 def options():
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--work", type=pathlib.Path, required=True, help="a folder for temporary files, made by run.sh")
-    options.add_argument("--server", type=pathlib.Path, required=True, help="the binary `venturedex`")
-    options.add_argument("--index", type=pathlib.Path, help="its releases; built from the dataset if not given")
-    options.add_argument("--dataset", type=pathlib.Path, required=True, help="folder of CSV files")
+    options = engines.options(__doc__)
     options.add_argument("--queries", type=pathlib.Path, action="append", required=True, help="folder of KIND.jsonl")
     options.add_argument("--kind", action="append", choices=data.KINDS)
     options.add_argument("--sample", type=int, help="at most so many queries of each class")

@@ -4,6 +4,7 @@ An engine has `load(kind, names)`, `search(kind, text)`, whose answer `records(k
 has used so far, in nanoseconds, of which `cost` says what is in it. Reading an answer is not in it.
 """
 
+import argparse
 import http.client
 import importlib.metadata
 import importlib.util
@@ -21,6 +22,16 @@ import urllib.parse
 from data import ROWS, fold
 
 SPELLINGS = 2 * ROWS  # Names that a peer returns: a record may be found by its name and by its aliases.
+
+
+def options(description):
+    """The options of every comparison."""
+    options = argparse.ArgumentParser(description=description)
+    options.add_argument("--work", type=pathlib.Path, required=True, help="a folder for temporary files, made by run.sh")
+    options.add_argument("--server", type=pathlib.Path, required=True, help="the binary `venturedex`")
+    options.add_argument("--index", type=pathlib.Path, help="its releases; built from the dataset if not given")
+    options.add_argument("--dataset", type=pathlib.Path, required=True, help="folder of CSV files")
+    return options
 
 
 def cpu_clock(process):

@@ -1,6 +1,5 @@
 """Asks VentureDex and tantivy for startups by two words of their texts in one run: CPU per query, totals. README.md says more."""
 
-import argparse
 import contextlib
 import importlib.metadata
 import json
@@ -21,11 +20,7 @@ WARM_UP = 200  # Queries that are not measured.
 
 
 def options():
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--work", type=pathlib.Path, required=True, help="a folder for temporary files, made by run.sh")
-    options.add_argument("--server", type=pathlib.Path, required=True, help="the binary `venturedex`")
-    options.add_argument("--index", type=pathlib.Path, help="its releases; built from the dataset if not given")
-    options.add_argument("--dataset", type=pathlib.Path, required=True, help="folder of CSV files")
+    options = engines.options(__doc__)
     options.add_argument("--queries", type=int, default=400, help="number of pairs of words")
     options.add_argument("--seed", type=int, default=1, help="of the words")
     options.add_argument("--at-most", type=float, help="fail if VentureDex takes more than this times the CPU of tantivy")

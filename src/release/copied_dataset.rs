@@ -5,14 +5,11 @@ use std::path::Path;
 
 use crate::error::At;
 use crate::file_system::{Fs, OsFs};
-use crate::remote::CONCURRENCY;
 use crate::remote::objects::{ListedObject, RemoteObjects};
+use crate::remote::{CONCURRENCY, PIECE};
 use crate::{ReleaseError, ReleaseResult, permissions};
 use data::Progress;
 use data::parallel::{AfterFailure, try_in_parallel};
-
-/// Bytes of an object that are read at a time.
-const PIECE: u64 = 8 << 20;
 
 /// Copies the files of a dataset from `s3://bucket/prefix` or `file:///folder`: those at the place, and parts of tables in
 /// folders there. Files whose names begin with `_` or `.` are left out. An error if there are none.

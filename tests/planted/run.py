@@ -39,7 +39,7 @@ FAULTS = [
     (
         "what an unapproved review says is published",
         "src/data/import/rows.rs",
-        "(self.status == ReviewStatus::Approved).then_some(&self.content)",
+        "(self.listed_status() == Some(ReviewStatus::Approved)).then_some(&self.content)",
         "Some(&self.content)",
         "it",
         "api::reviews::no_byte_of_a_release_depends_on_what_an_unapproved_review_says",

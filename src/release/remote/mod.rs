@@ -42,7 +42,7 @@ use objects::RemoteObjects;
 pub(crate) const FORMAT: u32 = 1;
 
 /// Size of a piece of a file in bytes.
-const PIECE: u64 = 8 << 20;
+pub(crate) const PIECE: u64 = 8 << 20;
 
 /// Bytes before and after its own position with which a piece is compared in the earlier release.
 const REACH: u64 = 8 << 20;

@@ -197,13 +197,12 @@ impl DescriptionIndex {
     /// The rows with most of a row's [`Self::distinctive`] words, ascending, with their scores as a share of its own.
     pub fn find_similar(&self, distinctive: &[String], row: u32) -> Vec<(u32, f32)> {
         let words: Vec<BTreeSet<String>> = distinctive.iter().map(|stem| BTreeSet::from([stem.clone()])).collect();
-        let (mut scored, mut own) = (Vec::new(), 0.0);
-        each_row_with_any(
-            self.words(&words),
-            |other, _, score| if other == row { own = score } else { scored.push((score, other)) },
-        );
-        let best = best_of(scored.into_iter(), MAX_LIKE);
-        let mut similar: Vec<(u32, f32)> = best.into_iter().map(|(score, row)| (row, (score / own).min(1.0))).collect();
+        let (mut keys, mut own) = (Vec::new(), 0.0);
+        each_row_with_any(self.words(&words), |other, _, score| {
+            if other == row { own = score } else { keys.push(rank_key(other, score)) }
+        });
+        let best = best_keys(keys, MAX_LIKE).into_iter();
+        let mut similar: Vec<(u32, f32)> = best.map(|key| (row_of(key), (score_of(key) / own).min(1.0))).collect();
         similar.sort_unstable_by_key(|(row, _)| *row);
         similar
     }
@@ -265,12 +264,6 @@ impl DescriptionIndex {
     fn all_postings(&self, stems: &BTreeSet<String>) -> u64 {
         self.postings.as_ref().map_or(0, |postings| postings.locate(stems).rows())
     }
-}
-
-/// The best scores with their rows, at most `max`, in order.
-fn best_of(scored: impl Iterator<Item = (f32, u32)>, max: usize) -> Vec<(f32, u32)> {
-    let keys = scored.map(|(score, row)| rank_key(row, score)).collect();
-    best_keys(keys, max).into_iter().map(|key| (score_of(key), row_of(key))).collect()
 }
 
 /// The rarest words of a query. A frequent word tells little where others are missing, and is slow to read.

@@ -23,10 +23,14 @@ pub(super) fn stored(server: &Server, email: &str) -> StoredReview {
     server.state.auth.store().reviews_of(account(server, email)).unwrap().swap_remove(0)
 }
 
+/// The version of a review that its page shows.
+fn stored_version(page: &str) -> String {
+    parse(page).first("input[name=version]").attr("value").unwrap().to_owned()
+}
+
 /// Decides as the form of the page of a review does.
 pub(super) fn decide(browser: &mut Browser, id: i64, action: &str, reason: &str) -> u16 {
-    let page = browser.get(&format!("/admin/reviews/{id}")).text;
-    let version = parse(&page).first("input[name=version]").attr("value").unwrap().to_owned();
+    let version = stored_version(&browser.get(&format!("/admin/reviews/{id}")).text);
     let form =
         [("action", action), ("version", &version), ("reason", reason), ("proof", "confirmed"), ("cleared", "1")];
     browser.post(&format!("/admin/reviews/{id}"), &form).status
@@ -88,7 +92,7 @@ fn an_operator_asks_approves_and_hides_and_the_author_reads_why() {
     assert!(olga.get("/admin/reviews/1").text.contains("In March, by "));
 
     // The author changes the review while the operator reads it: what was not seen is not approved.
-    let seen = parse(&olga.get("/admin/reviews/1").text).first("input[name=version]").attr("value").unwrap().to_owned();
+    let seen = stored_version(&olga.get("/admin/reviews/1").text);
     let bad = "Something else altogether, which the operator has never read at all.";
     assert_eq!(ada.post(&own, &fields("submit", &[("body", bad)])).status, 303);
     let form = [("action", "approve"), ("version", seen.as_str()), ("reason", ""), ("proof", "none")];
@@ -165,6 +169,25 @@ fn a_decision_needs_a_fresh_password_and_a_form_of_the_site() {
     submit(&mut olga, FORM);
     assert_eq!(decide(&mut olga, 2, "approve", ""), 422);
     assert_eq!(stored(&server, "olga@example.com").state, ReviewState::Submitted);
+}
+
+#[test]
+fn a_rejected_review_is_approved_after_all_unless_its_author_wrote_another() {
+    let server = taking(ReviewAccess::Open);
+    let mut ada = verified(&server, "ada@example.com");
+    submit(&mut ada, FORM);
+    let mut olga = operator(&server, "olga@example.com");
+    assert_eq!(decide(&mut olga, 1, "reject", "It names a person."), 303);
+    let page = olga.get("/admin/reviews/1").text;
+    assert!(page.contains("Approve after all"), "{page}");
+    assert_eq!(ada.post(FORM, &fields("submit", &[])).status, 303);
+    let version = stored_version(&page);
+    let form = [("action", "approve"), ("version", version.as_str()), ("reason", ""), ("proof", "none")];
+    let refused = olga.post("/admin/reviews/1", &form);
+    let why = "The author has written another review of this firm since; decide on that one.";
+    assert!(refused.status == 422 && refused.text.contains(why), "{}", refused.text);
+    assert_eq!(decide(&mut olga, 2, "reject", "It names a person."), 303);
+    assert_eq!(decide(&mut olga, 1, "approve", ""), 303);
 }
 
 #[test]

@@ -20,6 +20,7 @@ use auth::review::{
     LoggedDecision, ReportKind, ReviewAction, ReviewCase, ReviewDecision, ReviewId, ReviewReport, ReviewState,
     ReviewText, StoredReview,
 };
+use auth::{AccountError, StoreError};
 use catalog::Catalog;
 use data::similarity::Shingles;
 use data::vocabulary::Vocabulary;
@@ -243,6 +244,9 @@ pub(super) async fn decide(request: AccountRequest<'_>) -> AccountResult {
         Ok(_) => {
             let path = if next.is_empty() { QUEUE.to_owned() } else { next };
             Ok(AccountReply::Redirect(path.into(), Vec::new()))
+        }
+        Err(AccountError::Review(StoreError::ReviewedAlready)) => {
+            show(request, "the author has written another review of this firm since; decide on that one").await
         }
         Err(error) => {
             let error = form_error(error)?;
