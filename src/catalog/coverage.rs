@@ -243,14 +243,7 @@ impl Catalog {
     pub fn suspect_amounts(&self, query: &Query) -> Option<ParameterError> {
         let (table, field) = (query.table, amount_field(query.table)?);
         let (snapshot, amount) = (self.snapshot(), Property::Key(table.sort_key(field)));
-        let suspect = match self.cached.suspect_rounds.get() {
-            Some(known) => known,
-            // In pieces, and therefore not while others wait for it.
-            None => {
-                let found = suspect_rounds(snapshot);
-                self.cached.suspect_rounds.get_or_init(|| found)
-            }
-        };
+        let suspect = self.suspect_rounds();
         if suspect.is_empty() {
             return None;
         }
@@ -264,7 +257,7 @@ impl Catalog {
             .take(MAX_SUSPECT)
             .map(|(usd, row)| format!("${} (`{}`)", grouped(*usd), snapshot.slug(Table::Rounds, *row)));
         let named = named.collect::<Vec<_>>().join(", ");
-        let more = if found.len() > MAX_SUSPECT { ", …" } else { "" };
+        let more = if found.len() > MAX_SUSPECT { ", …; `suspect=true` lists the rounds" } else { "" };
         let places = if table == Table::Rounds { "sums, bounds and orders" } else { "`total_raised_usd`" };
         let detail = match found.len() {
             0 => return None,
@@ -272,6 +265,18 @@ impl Catalog {
             count => format!("{} suspect amounts are left out of {places}: {named}{more}", grouped(count)),
         };
         Some(ParameterError::warning("low_coverage", field, detail))
+    }
+
+    /// The rounds with suspect amounts and these, the largest first.
+    pub(crate) fn suspect_rounds(&self) -> &[(u64, u32)] {
+        match self.cached.suspect_rounds.get() {
+            Some(known) => known,
+            // In pieces, and therefore not while others wait for it.
+            None => {
+                let found = suspect_rounds(self.snapshot());
+                self.cached.suspect_rounds.get_or_init(|| found)
+            }
+        }
     }
 
     /// A sentence on the end of known investors, if rounds follow it: until when a last investment can be known.

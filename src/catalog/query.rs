@@ -37,6 +37,8 @@ pub enum Filter {
     },
     Known(Property),
     Unknown(Property),
+    /// The round has an amount that is suspect, or none that is.
+    Suspect(bool),
 }
 
 /// A property of a row that may be known or unknown.

@@ -123,6 +123,10 @@ impl<'a> RowFilter<'a> {
                 let (mins, maxes) = snapshot.check_sizes();
                 Predicate::CheckRange(mins, maxes, *min..=*max)
             }
+            Filter::Suspect(is_suspect) => {
+                let rounds = Predicate::Merged(distinct(catalog.suspect_rounds().iter().map(|(_, row)| *row)));
+                if *is_suspect { rounds } else { Predicate::Not(Box::new(rounds)) }
+            }
             Filter::Known(Property::Facet(facet)) => known(*facet),
             Filter::Unknown(Property::Facet(facet)) => Predicate::Not(Box::new(known(*facet))),
             Filter::Unknown(Property::Key(key)) => {

@@ -267,6 +267,7 @@ pub(super) const ROUNDS: &[Parameter] = &[
     bound("until", "announced_on", Max, DATE, "2026-06-30", "Announced on or before this date."),
     bound("min_amount_usd", "amount_usd", Min, USD, "1000000", "Minimum amount raised in whole US dollars."),
     bound("max_amount_usd", "amount_usd", Max, USD, "50000000", "Maximum amount raised in whole US dollars."),
+    param("suspect", ParamType::Bool(Filter::Suspect), "false", "Whether the amount is suspect."),
     known(Table::Rounds, "amount_usd,announced_on"),
     unknown(Table::Rounds, "lead"),
     sort("-amount_usd"),

@@ -35,7 +35,7 @@ pub(crate) struct RecordShape {
 }
 
 pub(crate) struct FieldShape {
-    /// `,"name":`, then anything.
+    /// `,"name":` and what is written if no value is stored, then anything.
     pub(crate) name: [u8; ROOM],
     pub(crate) name_length: usize,
     /// The JSON of a value that takes no bytes.
@@ -62,16 +62,17 @@ impl RecordShape {
 
 impl FieldShape {
     fn new(field: &Field) -> Self {
-        let text = format!(",\"{}\":", field.name);
+        let is_list = matches!(field.json, JsonType::List(_)) && !field.is_nullable;
+        let absent = if is_list { "[]" } else { "null" };
+        let text = format!(",\"{}\":{absent}", field.name);
         let mut name = [0; ROOM];
         name[..text.len()].copy_from_slice(text.as_bytes());
         let mut members = MemberNames::default();
         members.add_nested(field);
-        let is_list = matches!(field.json, JsonType::List(_)) && !field.is_nullable;
         Self {
             name,
-            name_length: text.len(),
-            absent: if is_list { b"[]" } else { b"null" },
+            name_length: text.len() - absent.len(),
+            absent: absent.as_bytes(),
             is_partial_date: matches!(field.json, JsonType::PartialDate),
             members,
         }

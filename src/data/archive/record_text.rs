@@ -131,10 +131,12 @@ impl<'a> RecordText<'a> {
         for field in fields {
             let FieldShape { name, name_length, absent, is_partial_date, members } = &shape.fields[field];
             let place = self.places[field] as usize..self.places[field + 1] as usize;
-            texts.append_chunk(name, *name_length);
             if place.is_empty() {
-                texts.append(absent);
-            } else if !members.is_empty() {
+                texts.append_chunk(name, *name_length + absent.len());
+                continue;
+            }
+            texts.append_chunk(name, *name_length);
+            if !members.is_empty() {
                 members.parts(&stored[place.clone()]).for_each(|part| texts.append(part));
             } else if let Some(chunk) = stored[place.start..].first_chunk().filter(|_| place.len() <= ROOM) {
                 texts.append_chunk(chunk, place.len());
@@ -191,22 +193,30 @@ impl<'b> ShortTexts<'b> {
         Self { out, end }
     }
 
-    fn room(&mut self, length: usize) -> &mut [u8] {
-        if self.out.len() - self.end < length {
-            self.out.resize(self.end + length + MORE_ROOM, 0);
-        }
-        &mut self.out[self.end..][..length]
-    }
-
     /// Appends the first `length` bytes of a chunk: copied as a whole, since a constant length is much cheaper.
+    #[inline(always)]
     fn append_chunk(&mut self, chunk: &[u8; ROOM], length: usize) {
-        self.room(ROOM).copy_from_slice(chunk);
+        match self.out.get_mut(self.end..).and_then(|room| room.first_chunk_mut()) {
+            Some(room) => *room = *chunk,
+            None => self.append_with_more_room(chunk),
+        }
         self.end += length;
     }
 
+    #[inline(always)]
     fn append(&mut self, text: &[u8]) {
-        self.room(text.len()).copy_from_slice(text);
+        match self.out.get_mut(self.end..self.end + text.len()) {
+            Some(room) => room.copy_from_slice(text),
+            None => self.append_with_more_room(text),
+        }
         self.end += text.len();
+    }
+
+    #[cold]
+    fn append_with_more_room(&mut self, text: &[u8]) {
+        self.out.truncate(self.end);
+        self.out.extend_from_slice(text);
+        self.out.resize(self.out.len() + MORE_ROOM, 0);
     }
 
     /// Makes a day of the date of this length that ends here, if it has only a year or a month.

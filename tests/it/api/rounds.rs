@@ -50,6 +50,10 @@ fn an_amount_far_above_its_stage_is_suspect_and_not_counted() {
     assert_eq!(result["amounts"]["sum_usd"], credible);
     assert_eq!(result["amounts"]["unknown"], 1);
 
+    let listed = get("funding-rounds?suspect=true");
+    assert_eq!(listed["data"].as_array().unwrap().iter().map(|round| &round["id"]).collect::<Vec<_>>(), ["r7"]);
+    assert_eq!(get("funding-rounds?suspect=false")["pagination"]["total"], 199);
+
     // Where amounts count, it is named.
     let note = "a suspect amount is left out of sums, bounds and orders: $3,000,000,000 (`r7`)";
     assert!(result["notes"].to_string().contains(note), "{result}");

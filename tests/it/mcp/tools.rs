@@ -99,9 +99,9 @@ fn invented(tool: Tool, catalog: &Catalog, dice: &mut Dice) -> Map<String, Value
             other => {
                 let resource = tool.resource().unwrap_or_else(|| panic!("no values for {other}"));
                 let example = catalog.example(resource, resource.parameter(other).unwrap());
-                match schema["properties"][other]["type"] == "number" {
-                    true => json!(example.parse::<f64>().unwrap()),
-                    false => json!(example),
+                match schema["properties"][other]["type"].as_str() {
+                    Some("number" | "boolean") => example.parse().unwrap(),
+                    _ => json!(example),
                 }
             }
         };
