@@ -2,6 +2,8 @@
 //! that the other conditions leave adds a note, as few matches then mean little. Coverage by year is that of
 //! [`data::coverage`].
 
+use std::slice;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -124,6 +126,17 @@ impl Catalog {
             return Some(format!("`{parameter}` also leaves out {records} of unknown `{name}`"));
         }
         found.note(self, table, property)
+    }
+
+    /// The same for a filter on the investors of rounds of startups, among filters of startups.
+    pub(crate) fn investors_of_rounds(&self, parameter: &str, filters: &[Filter], others: &[Filter]) -> Option<String> {
+        let filter = filters.first().filter(|filter| field_of(Table::Rounds, slice::from_ref(filter)).is_some())?;
+        let of_rounds = |other: &Filter| match other {
+            Filter::HasRound(filters) => filters.clone(),
+            _ => Vec::new(),
+        };
+        let others: Vec<Filter> = others.iter().flat_map(of_rounds).collect();
+        self.low_coverage(Table::Rounds, parameter, filter, &others)
     }
 
     /// A sentence if a field is unknown for most of the records that match filters.

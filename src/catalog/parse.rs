@@ -213,7 +213,11 @@ impl ParamParser<'_> {
             };
             let places = (0..).zip(&self.filters).filter(|(place, _)| !own.contains(place));
             let others: Vec<Filter> = places.map(|(_, filter)| filter.clone()).chain(status.clone()).collect();
-            let detail = absent.or_else(|| self.catalog.low_coverage(table, parameter.name, filter, &others));
+            let low = || match filter {
+                Filter::HasRound(filters) => self.catalog.investors_of_rounds(parameter.name, filters, &others),
+                filter => self.catalog.low_coverage(table, parameter.name, filter, &others),
+            };
+            let detail = absent.or_else(low);
             let note = detail.map(|detail| ParameterError::warning("low_coverage", parameter.name, detail));
             let reads_investors = table == Table::Rounds && field_of(table, slice::from_ref(filter)).is_some();
             let notes = if reads_investors { &mut self.notes_on_investors } else { &mut self.notes };

@@ -56,6 +56,7 @@ const DESCRIPTIONS: &[(Option<Tool>, &str, &str)] = &[
     (None, "active_since", "Invested since, e.g. 2026-03."),
     (None, "active_until", "Invested until."),
     (None, "raised_stage", "Of any round."),
+    (None, "raised_from", "Firms that joined that round."),
     (None, "raised_since", "Of that round."),
     (None, "raised_until", "Of that round."),
     (None, "founded_from", "Year."),

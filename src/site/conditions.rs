@@ -105,7 +105,7 @@ pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
         "stage" | "kind" | "status" => format::word(value),
         "sector" | "parent" => name_of(Table::Sectors).to_owned(),
         "country" => format::country(value).to_owned(),
-        "investor" => format!("backed by {}", name_of(Table::Firms)),
+        "investor" | "raised_from" => format!("backed by {}", name_of(Table::Firms)),
         // A startup and a firm that share a slug have nearly the same name.
         "like" if snapshot.find(Table::Startups, value).is_some() => format!("like {}", name_of(Table::Startups)),
         "like" => format!("like {}", name_of(Table::Firms)),

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::openapi::Required;
 
+use catalog::aggregate::GroupOrder;
 use catalog::ask::association::Association;
 use catalog::ask::list::{ASKED, AnswerKind};
 use catalog::ask::{COUNT_BY, GROUP_BY, MAX_QUESTION_CHARS};
 use catalog::changes::RecordJson;
-use catalog::{Catalog, ListPosition, ParameterError, ParsedRequest, ReadPart, Resource, WantedPage};
+use catalog::{Amounts, Catalog, ListPosition, ParameterError, ParsedRequest, ReadPart, Resource, WantedPage};
 use data::field::{Model, model};
 use data::vocabulary::Vocabulary;
 use transport::problem::Problem;
@@ -51,6 +52,8 @@ model! {
         arguments: BTreeMap<&'static str, String>,
         /// The number of all records that answer; of one that a question names, 1.
         total: u64,
+        /// The amounts of all these rounds, if the question asks for their sum; otherwise `null`.
+        amounts: Option<Amounts>,
         /// The first records with the fields that the list has by default.
         records: Vec<RecordJson>,
     }
@@ -126,7 +129,9 @@ impl ApiOperation for AskRequest {
         let asked_limit = limits.first().and_then(|(_, limit)| limit.parse().ok());
         let limit =
             if is_read { asked_limit.map_or(self.window.limit, |asked: u64| asked.min(self.window.limit)) } else { 0 };
-        let found = catalog.answer(&WantedPage::rows(resource, &list, ListPosition::default(), limit as usize));
+        let mut wanted = WantedPage::rows(resource, &list, ListPosition::default(), limit as usize);
+        wanted.parts.amounts = asked.is_sum && is_read;
+        let found = catalog.answer(&wanted);
         let mut warnings = self.window.warnings();
         if !is_read {
             let detail = "no word of the question was read, so that no record answers";
@@ -144,6 +149,8 @@ impl ApiOperation for AskRequest {
         let of_list: Vec<(&'static str, String)> =
             canonical.iter().filter(|(name, _)| *name != "sort").cloned().collect();
         let groups = interpretation.groups().map(|groups| (GROUP_BY, groups.to_owned()));
+        let has_amounts = matches!(resource, Resource::Startups | Resource::Rounds);
+        let order = (asked.compares_amounts && has_amounts).then(|| ("sort", GroupOrder::SumUsd.name().to_owned()));
         let path = resource.path();
         let shown = canonical.into_iter().chain(limits.iter().map(|(_, limit)| ("limit", limit.clone())));
         let shown: Vec<(&'static str, String)> = shown.collect();
@@ -157,9 +164,12 @@ impl ApiOperation for AskRequest {
             suggested: catalog.associations(resource, &interpretation.unread),
             arguments: arguments.chain(groups.clone().map(|(_, groups)| (COUNT_BY, groups))).collect(),
             url: address(request, path, shown.into_iter()),
-            groups_url: groups
-                .map(|groups| address(request, &format!("{path}/aggregate"), of_list.into_iter().chain([groups]))),
+            groups_url: groups.map(|groups| {
+                let parameters = of_list.into_iter().chain([groups]).chain(order);
+                address(request, &format!("{path}/aggregate"), parameters)
+            }),
             total: if is_read { found.total } else { 0 },
+            amounts: found.amounts,
             records: found.rows.records(catalog, table),
         };
         json_response::<Answer<'_>>(request, &answer, &warnings)

@@ -106,7 +106,7 @@ impl Path<'_, '_> {
         let value = words.iter().map(|range| self.written(range)).collect::<Vec<_>>().join(" ");
         // From the first of them to the last.
         let text = self.written(&(words[0].start..words[words.len() - 1].end));
-        let why = "words that no filter reads; they rank by descriptions".to_owned();
+        let why = "words that no filter reads: only records whose texts have them, best first".to_owned();
         let part = ReadPart { text, parameter: "text".to_owned(), value, why };
         let options = ParseOptions { strict: true, review_statuses: &[], other_names: &["limit"] };
         let values: Vec<(String, String)> =

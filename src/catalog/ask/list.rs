@@ -26,6 +26,10 @@ pub struct AskedList {
     /// The startups to count by investor, if the question is about the firms that backed them: these have no parameter for
     /// places of startups.
     pub counted: Option<Interpretation>,
+    /// True if the question asks for the sum of rounds.
+    pub is_sum: bool,
+    /// True if groups are compared by their amounts: `which sectors got the most funding`.
+    pub compares_amounts: bool,
 }
 
 /// Cost of a list that another word of the question names.
@@ -42,12 +46,25 @@ impl Catalog {
         let named = words.subject();
         let reads_nothing =
             |interpretation: &Interpretation| interpretation.parts.iter().all(|part| part.parameter == "text");
+        let is_record = |interpretation: &Interpretation| {
+            interpretation.parts.iter().any(|part| matches!(part.parameter.as_str(), "slug" | "q"))
+        };
+        let mut read = ASKED.map(|resource| (resource, self.interpret_words(resource, &words)));
+        // `who invested in the series A of Acme`
+        let is_of_rounds = read.iter().any(|(resource, read)| {
+            let has = |name: &str| read.parts.iter().any(|part| part.parameter == name);
+            *resource == Resource::Rounds && has("startup") && has("stage")
+        });
+        let asks_for_sum = words.asks_for_sum();
         let cost = |(resource, interpretation): &(Resource, Interpretation)| {
-            let is_other = named.as_ref().is_some_and(|(table, _)| *table != resource.table());
+            let is_other = match asks_for_sum {
+                _ if is_of_rounds => *resource != Resource::Rounds,
+                true => *resource != Resource::Rounds && !is_record(interpretation),
+                false => named.as_ref().is_some_and(|(table, _)| *table != resource.table()),
+            };
             let is_nothing = reads_nothing(interpretation);
             interpretation.cost + u32::from(is_other) * OTHER_LIST + u32::from(is_nothing) * NOTHING_READ
         };
-        let mut read = ASKED.map(|resource| (resource, self.interpret_words(resource, &words)));
         // The first of equal ones.
         read.sort_by_key(cost);
         let is_counted = |(resource, read): &&(Resource, Interpretation)| {
@@ -61,6 +78,9 @@ impl Catalog {
         let why = match (&record, named) {
             (Some(record), _) => format!("`{}` is a name of {plural}", record.text),
             (None, Some((table, word))) if table == resource.table() => format!("`{word}` names {plural}"),
+            (None, _) if asks_for_sum && resource == Resource::Rounds => {
+                format!("the question asks for a sum of {plural}")
+            }
             (None, _) if reads_nothing(&interpretation) => {
                 format!("nothing of the question is understood; its words are searched in descriptions of {plural}")
             }
@@ -69,9 +89,10 @@ impl Catalog {
         let kind = match interpretation.groups() {
             _ if record.is_some() => AnswerKind::Record,
             Some(_) => AnswerKind::Count,
-            None if words.asks_for_count() => AnswerKind::Count,
+            None if asks_for_sum || words.asks_for_count() => AnswerKind::Count,
             None => AnswerKind::List,
         };
-        AskedList { resource, kind, interpretation, why, counted }
+        let is_sum = asks_for_sum && resource == Resource::Rounds;
+        AskedList { resource, kind, interpretation, why, counted, is_sum, compares_amounts: words.compares_amounts() }
     }
 }

@@ -360,7 +360,15 @@ impl Path<'_, '_> {
             NameMatch::Several(rows) => rows.into_iter().max_by_key(size)?,
             NameMatch::Nothing => return None,
         };
-        let larger = self.catalog.namesakes(table, text, row).into_iter().max_by_key(size);
-        Some(larger.filter(|larger| size(larger) >= size(&row).max(1).saturating_mul(FAR_LARGER)).unwrap_or(row))
+        Some(self.far_larger(table, text, row).unwrap_or(row))
+    }
+
+    /// A far larger record that the name of another may mean, too: Sequoia Capital, for Sequoia.
+    pub(super) fn far_larger(&self, table: Table, text: &str, row: u32) -> Option<u32> {
+        let size = |row: &u32| self.catalog.size(table, *row);
+        let name = self.catalog.snapshot().name(table, row);
+        let of_name = || self.catalog.namesakes(table, name, row).into_iter().max_by_key(size);
+        let larger = self.catalog.namesakes(table, text, row).into_iter().max_by_key(size).or_else(of_name)?;
+        (size(&larger) >= size(&row).max(1).saturating_mul(FAR_LARGER)).then_some(larger)
     }
 }

@@ -45,6 +45,9 @@ impl Path<'_, '_> {
         if asked.is_empty() || (asked.len() == 1 && self.is_of_larger_investor(&range, rows[0])) {
             return None;
         }
+        if self.is_about_startups(&range) {
+            return None;
+        }
         let unread = asked.iter().filter(|(_, field)| *field == NONE).map(|(at, _)| *at..*at + 1).collect();
         let field = asked.iter().map(|(_, field)| *field).find(|field| *field != NONE);
         Some(self.one_record(&range, &rows, field, unread))
@@ -65,6 +68,9 @@ impl Path<'_, '_> {
         let mut named: Vec<Range<usize>> = named.filter(is_subject).collect();
         named.sort_by_key(|range| std::cmp::Reverse(range.len()));
         let (range, rows) = named.into_iter().find_map(|range| Some((range.clone(), self.records_named(&range)?)))?;
+        if self.is_about_startups(&range) {
+            return None;
+        }
         let is_other = |at: &usize| {
             !range.contains(at)
                 && !self.tokens[*at].is_glue()
@@ -89,6 +95,12 @@ impl Path<'_, '_> {
             || relations.any(|relation| self.resource.parameter(relation.meaning).is_some() && is_here(&relation.words))
     }
 
+    /// True if the startups of a firm answer: `Accel's portfolio`.
+    fn is_about_startups(&self, range: &Range<usize>) -> bool {
+        let mut others = (0..self.tokens.len()).filter(|at| !range.contains(at));
+        self.table == Table::Firms && others.any(|at| self.is_at(at, &["portfolio"])) && !self.asks_for_count()
+    }
+
     /// True if a word for other records is in front of a name: `rounds that Acme did not lead`, but not `investors of Acme`.
     fn names_others(&self, at: usize) -> bool {
         let is_list = |before: usize| {
@@ -100,9 +112,14 @@ impl Path<'_, '_> {
 
     /// The field of the listed records that a word asks for; `-` for one that no record has.
     fn field_asked(&self, at: usize) -> Option<&'static str> {
+        if self.is_measure(at) {
+            return Some(NONE);
+        }
         let word = &self.tokens[at].word;
         let mut fields = phrases_from("about a record", word).filter(|field| field.text == word);
-        fields.find_map(|field| field.meaning.strip_prefix(self.table.name())?.strip_prefix(' '))
+        let field = fields.find_map(|field| field.meaning.strip_prefix(self.table.name())?.strip_prefix(' '))?;
+        // `who founded Acme`
+        Some(if field == "founded_year" && self.is_at(0, &["who"]) { "people" } else { field })
     }
 
     /// True for a word in the plural for the kind of records that are listed.
@@ -122,7 +139,7 @@ impl Path<'_, '_> {
         let text = self.written(range);
         let size = |row: &u32| self.catalog.size(self.table, *row);
         let mut rows = match self.catalog.match_name(self.table, &text) {
-            NameMatch::One(row) => vec![row],
+            NameMatch::One(row) => self.far_larger(self.table, &text, row).into_iter().chain([row]).collect(),
             NameMatch::Several(rows) => rows,
             NameMatch::Nothing => vec![self.row_of_name(self.table, &text)?],
         };
@@ -166,7 +183,13 @@ impl Path<'_, '_> {
     ) -> Interpretation {
         let text = self.written(range);
         let noun = self.table.noun();
-        let answer = field.map_or_else(String::new, |field| format!("; `{field}` answers"));
+        let index_of = |field: &str| self.table.fields().iter().position(|known| known.name == field);
+        let is_known = |index: usize| self.catalog.snapshot().record(self.table, rows[0]).is_known(index);
+        let answer = field.map_or_else(String::new, |field| match index_of(field) {
+            Some(index) if rows.len() == 1 && !is_known(index) => format!("; `{field}` would answer, but is not known"),
+            Some(index) if !self.table.fields()[index].is_detail => format!("; `{field}` answers"),
+            _ => format!("; `{field}` of the record itself, which lists leave out, answers"),
+        });
         let fact = if rows.len() == 1 { self.catalog.fact(self.table, rows[0]) } else { None };
         let fact = fact.map_or_else(String::new, |fact| format!(": {fact}"));
         let slug = |row: &u32| self.catalog.snapshot().slug(self.table, *row);
@@ -175,6 +198,8 @@ impl Path<'_, '_> {
             2..=MAX_NAMESAKES if !self.resource.is_searchable() => {
                 ("slug", rows.iter().map(slug).collect::<Vec<_>>().join(","))
             }
+            // The name as it is written is that of the smallest: `Sequoia`, for Sequoia Capital.
+            2..=MAX_NAMESAKES => ("q", self.catalog.snapshot().name(self.table, rows[rows.len() - 1]).to_owned()),
             _ => ("q", text.clone()),
         };
         let why = format!("name of a {noun}{answer}{fact}");

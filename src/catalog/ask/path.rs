@@ -9,6 +9,7 @@ use crate::ask::names::MIN_PLAIN_SIZE;
 use crate::ask::question::{Question, Topic, records_meant};
 use crate::ask::sector::largest_sector;
 use crate::ask::token::QuestionToken;
+use crate::ask::words::meaning_of;
 use crate::ask::{GROUP_BY, Interpretation, ReadPart};
 
 /// A word such as `not`. It governs the next value.
@@ -263,6 +264,20 @@ impl<'q, 'a> Path<'q, 'a> {
         }
     }
 
+    /// Makes one round of a firm and a period behind its verb: `companies that Accel backed in 2012`.
+    fn join_rounds(&mut self) {
+        let is_period = |part: &ReadPart| matches!(part.parameter.as_str(), "raised_since" | "raised_until");
+        let period = self.parts.iter().find(|(_, part)| is_period(part)).map_or(0, |(range, _)| range.start);
+        let verb = (0..period).rev().find(|at| meaning_of("topics", &self.tokens[*at].word).is_some());
+        if verb.is_some_and(|verb| self.is_investing(verb) || self.is_at(verb + 1, &["by"])) {
+            let mut parts = self.parts.clone();
+            for (_, part) in parts.iter_mut().filter(|(_, part)| part.parameter == "investor") {
+                Rc::make_mut(part).parameter = "raised_from".to_owned();
+            }
+            self.keep_valid(parts);
+        }
+    }
+
     /// Requires these parts, unless that contradicts another. Of sectors that mean the same, only the largest is.
     pub(super) fn require(&mut self, places: &[usize]) {
         let mut parts = self.parts.clone();
@@ -303,6 +318,7 @@ impl<'q, 'a> Path<'q, 'a> {
         self.parts.sort_by_key(|(range, _)| range.start);
         self.leave_qualifiers();
         self.join_cities();
+        self.join_rounds();
         self.require_both();
         self.require_all_sectors();
         self.unread.sort_by_key(|range| range.start);

@@ -214,10 +214,19 @@ impl<'a> QuestionWords<'a> {
             let is_of_firms = |meaning: &PhraseMeaning| matches!(meaning, PhraseMeaning::Kind(_));
             word.ends_with('s') && self.lexicon.meanings(word).iter().any(is_of_firms)
         };
+        // `grants for biotech`
+        let is_rounds = |at: usize| {
+            let word = self.tokens[at].word.as_str();
+            word.ends_with('s') && self.is_stage(at, at + 1) && self.lexicon.meanings(word).len() == 1
+        };
         let named = |at: usize| {
             let records = self.records_at(at).map(|(table, length)| (table, at..at + length));
             let of_word = |table: Table| (table, at..at + 1);
-            let other = || is_role(at).then_some(Table::People).or_else(|| is_kind(at).then_some(Table::Firms));
+            let other = || match at {
+                _ if is_role(at) => Some(Table::People),
+                _ if is_kind(at) => Some(Table::Firms),
+                _ => is_rounds(at).then_some(Table::Rounds),
+            };
             records.or_else(|| other().map(of_word))
         };
         (0..self.tokens.len()).find_map(named)
@@ -230,6 +239,39 @@ impl<'a> QuestionWords<'a> {
             phrases_from("counting", &self.tokens[at].word).any(|phrase| fits(&phrase.words))
         };
         (0..self.tokens.len()).any(begins)
+    }
+
+    /// True for a figure of records: `the average round`, but not `average joes`.
+    pub(super) fn is_measure(&self, at: usize) -> bool {
+        !self.is_phrase && self.find_phrase(at, "measures").is_some()
+    }
+
+    /// True for `how much did startups raise`, `total raised by startups`: a sum of rounds. What a firm invested is not known.
+    pub(super) fn asks_for_sum(&self) -> bool {
+        let first = (0..self.tokens.len()).find(|at| {
+            self.find_phrase(*at, "sums").is_some() || !(self.tokens[*at].is_glue() || self.is_at(*at, &["total"]))
+        });
+        let raises =
+            |at: usize| meaning_of("about a record", &self.tokens[at].word) == Some("startups total_raised_usd");
+        first.is_some_and(|at| self.find_phrase(at, "sums").is_some())
+            && (0..self.tokens.len())
+                .any(|at| raises(at) || self.record_at(at) == Some(Table::Rounds) || self.is_stage(at, at + 2))
+            && !(0..self.tokens.len()).any(|at| self.is_investing(at) && !raises(at))
+    }
+
+    /// True for `the most funding`, `raised the most`, but not `the most funding rounds`.
+    pub(super) fn compares_amounts(&self) -> bool {
+        let raises = |at: usize| {
+            let word = self.tokens.get(at).map_or("", |token| token.word.as_str());
+            meaning_of("about a record", word) == Some("startups total_raised_usd")
+        };
+        let is_most = |at: usize| self.is_at(at, &["most"]);
+        let is_behind = |at: usize| raises(at + 1) && self.record_at(at + 2).is_none();
+        let is_before = |at: usize| {
+            let verb = at.wrapping_sub(1 + usize::from(self.is_after(at, &["the"])));
+            raises(verb) && self.record_at(at + 1).is_none()
+        };
+        (0..self.tokens.len()).any(|at| is_most(at) && (is_behind(at) || is_before(at)))
     }
 
     /// Corrects a misspelled word: one that no record uses, and that differs in a letter: `fitech`.

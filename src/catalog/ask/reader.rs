@@ -150,7 +150,12 @@ impl Path<'_, '_> {
                 return Some(length);
             }
             let (stages, end) = self.stages(value, &range);
-            return match self.is_raised(at) {
+            // `grants for biotech`, but `startups with grants`
+            let is_of_rounds = self.is_stage_of_rounds(&stages);
+            if is_of_rounds && self.subject().is_none_or(|(table, _)| table != Table::Startups) {
+                return self.leave(at..end);
+            }
+            return match is_of_rounds || self.is_raised(at) {
                 true => self.read_as(at..end, "raised_stage", stages, RAISED),
                 false => self.read_as(at..end, parameter, stages, why),
             };
@@ -219,6 +224,7 @@ impl Path<'_, '_> {
                 }
                 ("city", name.as_str(), "city of the release")
             }
+            PhraseMeaning::Sector(slugs) if self.is_without_records(slugs) => return None,
             PhraseMeaning::Sector(slugs) => ("sector", slugs.as_str(), "sector of the release"),
             PhraseMeaning::Stage(stages) => ("stage", *stages, "stage"),
             PhraseMeaning::Status(statuses) => ("status", *statuses, "state of the startup"),
@@ -485,9 +491,13 @@ impl Path<'_, '_> {
         if self.is_phrase {
             return None;
         }
-        let of_firms = || self.find_phrase(at, "fields of firms").filter(|_| self.table == Table::Firms);
-        let field = self.find_phrase(at, "fields").or_else(of_firms);
-        field.map(|field| field.words.len())
+        let of_firms = || self.find_phrase(at, "fields of firms");
+        if self.table != Table::Firms {
+            // Rounds have amounts, but no check size.
+            let length = self.find_phrase(at, "fields")?.words.len();
+            return self.leave(at..at + length);
+        }
+        self.find_phrase(at, "fields").or_else(of_firms).map(|field| field.words.len())
     }
 
     pub(super) fn glue(&mut self, at: usize) -> Option<usize> {
@@ -496,7 +506,10 @@ impl Path<'_, '_> {
         }
         let is_filler = self.is_filler(at) || self.is_in(at, "british checks") && !self.is_phrase;
         let is_glue = self.tokens[at].is_glue() && !self.is_country_us(at);
-        (is_glue || is_filler || self.is_product(at)).then_some(1)
+        // `Acme Capital's portfolio`
+        let is_of_firm = |(range, part): &PathPart| range.end == at && part.parameter == "investor";
+        let is_portfolio = self.is_at(at, &["portfolio"]) && self.parts.last().is_some_and(is_of_firm);
+        (is_glue || is_filler || is_portfolio || self.is_product(at)).then_some(1)
     }
 
     /// Leaves a word that no other reader covers.
@@ -506,6 +519,14 @@ impl Path<'_, '_> {
             let value = self.longest_meaning(at + 1).map_or(0, |(length, _)| length);
             self.unread.push(at..at + 1 + value);
             return Some(1 + value);
+        }
+        // The amounts of rounds have their sum, mean and median.
+        let sum = self.find_phrase(at, "sums").filter(|_| self.table == Table::Rounds && self.asks_for_sum());
+        if let Some(sum) = sum {
+            return Some(sum.words.len());
+        }
+        if self.is_measure(at) {
+            return self.leave(at..at + 1);
         }
         self.unread.push(at..at + 1);
         // A word such as `not` cannot be skipped.

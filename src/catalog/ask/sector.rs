@@ -16,9 +16,13 @@ pub(super) fn largest_sector(catalog: &Catalog, slugs: &str) -> String {
 }
 
 fn startups_of(catalog: &Catalog, slug: &str) -> Option<u32> {
+    count_of_sector(catalog, Table::Startups, slug)
+}
+
+fn count_of_sector(catalog: &Catalog, table: Table, slug: &str) -> Option<u32> {
     let snapshot = catalog.snapshot();
     let sector = snapshot.find(Table::Sectors, slug)?;
-    Some(snapshot.facet_count(Table::Startups, Facet::Sector, sector))
+    Some(snapshot.facet_count(table, Facet::Sector, sector))
 }
 
 impl Path<'_, '_> {
@@ -67,6 +71,12 @@ impl Path<'_, '_> {
         let is_group = self.is_in(range.start, "people") && self.is_in(range.end, "after people");
         let is_person = is_group || self.is_in(range.start, "angel") || self.tokens[range.start].raw == "GPs";
         is_hiring || is_praised || (range.len() == 1 && is_person)
+    }
+
+    /// True if no listed record has one of some sectors: texts may have the words.
+    pub(super) fn is_without_records(&self, slugs: &str) -> bool {
+        let has_records = |slug: &str| count_of_sector(self.catalog, self.table, slug) > Some(0);
+        self.table.facets().contains(&Facet::Sector) && !slugs.split(',').any(has_records)
     }
 
     /// True if a word is the slug of a sector with hardly any startups.

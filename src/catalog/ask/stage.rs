@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::path::Path;
 use crate::ask::words::{Phrase, phrases};
-use data::Stage;
 use data::vocabulary::Vocabulary;
+use data::{Facet, Stage, Table};
 
 /// Stages that follow each other.
 const LADDER: [Stage; 6] =
@@ -34,6 +34,15 @@ impl Path<'_, '_> {
             return Some((stage, 1));
         }
         (1..=2).rev().find_map(|length| Some((meant(&self.phrase_at(at, length)?)?, length)))
+    }
+
+    /// True if rounds, but none of the listed startups, have such a stage: grants, debt.
+    pub(super) fn is_stage_of_rounds(&self, stages: &str) -> bool {
+        let has = |table: Table| {
+            let mut stages = stages.split(',').filter_map(Stage::read);
+            stages.any(|stage| self.catalog.snapshot().facet_count(table, Facet::Stage, stage.index() as u32) > 0)
+        };
+        self.table == Table::Startups && !has(Table::Startups) && has(Table::Rounds)
     }
 
     /// Stages before or after one, by the words in front of it, the other stages, and the number of words: `beyond series B`.

@@ -244,6 +244,13 @@ pub(super) const STARTUPS: &[Parameter] = &[
         "A known round has one of these stages, whatever the stage now. With `raised_since` and `raised_until`: one \
          round of such a stage between the two dates.",
     )),
+    of_rounds(records(
+        "raised_from",
+        Table::Firms,
+        Facet::Investor,
+        "One of these firms, slug or name, joined a known round. With `raised_stage`, `raised_since` and `raised_until`: one \
+         round that meets all of them.",
+    )),
     of_rounds(bound("raised_since", "announced_on", Min, DATE, "2025-01-01", "A round on or after this date.")),
     of_rounds(bound("raised_until", "announced_on", Max, DATE, "2025-12-31", "A round on or before this date.")),
     bound("min_rounds", "round_count", Min, COUNT, "2", "Minimum number of known rounds."),

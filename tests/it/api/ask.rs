@@ -29,7 +29,61 @@ const ANSWERS: &[(&str, &str, &str)] = &[
     ("partners at Alder Capital", "people", "list"),
     ("how much has Tidewick Health raised", "startups", "record"),
     ("Alder Capital", "vcs", "record"),
+    ("Alder Capital's portfolio", "startups", "list"),
+    ("portfolio of Alder Capital in fintech", "startups", "list"),
+    ("Tidewick Health series A", "funding-rounds", "list"),
+    ("total raised by fintech startups in London", "funding-rounds", "count"),
+    ("how much did startups in Germany raise since 2024", "funding-rounds", "count"),
+    ("average seed round in the US", "funding-rounds", "count"),
+    ("grants in the US", "funding-rounds", "list"),
 ];
+
+#[test]
+fn a_sum_is_that_of_the_rounds() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let data = ask(&client, "how much did startups in Germany raise since 2024")["data"].clone();
+    let rounds = client.get("/api/v3/funding-rounds?country=DE&since=2024-01-01&amounts=true").json();
+    assert!(data["amounts"]["sum_usd"].as_u64().unwrap() > 0, "{data}");
+    assert_eq!(data["amounts"], rounds["meta"]["amounts"]);
+    assert_eq!(data["unread"], json!([]));
+    assert_eq!(ask(&client, "startups in Germany")["data"]["amounts"], Value::Null);
+}
+
+#[test]
+fn groups_are_in_the_requested_order() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let by_amount = |question: &str| {
+        let url = ask(&client, question)["data"]["groups_url"].as_str().unwrap().to_owned();
+        url.contains("sort=-sum_usd")
+    };
+    assert!(by_amount("which sectors got the most funding in 2024"));
+    assert!(by_amount("which countries raised the most money"));
+    assert!(!by_amount("which countries had the most funding rounds"));
+    assert!(!by_amount("startups by country"));
+}
+
+#[test]
+fn a_firm_joined_the_round_of_the_period() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let firm = "alder-capital";
+    let period = "since=2023-01-01&until=2024-12-31";
+    let rounds = all_of(&client, "funding-rounds", &format!("investor={firm}&{period}"));
+    let mut expected: Vec<&str> = rounds.iter().map(|round| round["startup"]["slug"].as_str().unwrap()).collect();
+    expected.sort_unstable();
+    expected.dedup();
+    let of_rounds = format!("raised_from={firm}&raised_since=2023-01-01&raised_until=2024-12-31");
+    let startups = all_of(&client, "startups", &of_rounds);
+    let mut found: Vec<&str> = startups.iter().map(|startup| startup["slug"].as_str().unwrap()).collect();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    let any = all_of(&client, "startups", &of_rounds.replace("raised_from", "investor"));
+    assert!(!found.is_empty() && any.len() > found.len(), "{} of {}", found.len(), any.len());
+    let asked = ask(&client, "how many companies did Alder Capital back between 2023 and 2024")["data"].clone();
+    assert_eq!(asked["total"], found.len(), "{asked}");
+}
 
 #[test]
 fn the_list_that_a_question_is_about_answers_it() {
