@@ -127,6 +127,7 @@ pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
         "until" => format!("announced until {}", until()),
         "last_round_since" => format!("last round since {}", since()),
         "last_round_until" => format!("last round until {}", until()),
+        "suspect" => if value == "true" { "with a suspect amount" } else { "without a suspect amount" }.to_owned(),
         "raised_stage" => format!("raised {}", format::word(value).to_lowercase()),
         "raised_since" => format!("raised since {}", since()),
         "raised_until" => format!("raised until {}", until()),

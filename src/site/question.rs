@@ -26,6 +26,8 @@ pub(crate) struct SearchQuestion {
     pub href: String,
     /// Number of rows in words: `12 startups`.
     pub counted: String,
+    /// The sum of rounds with known amounts, and what it leaves out.
+    pub sum: Option<String>,
     pub total: u64,
     pub rows: Vec<u32>,
     pub table: Table,
@@ -78,7 +80,7 @@ impl SearchQuestion {
             AggregateOptions::parse(resource, &options.map(|(name, value)| (name.to_owned(), value))).ok()
         });
         let groups = group_by.as_ref().map(|options| (query, options));
-        let wanted = ListParts { groups, ..ListParts::default() };
+        let wanted = ListParts { groups, amounts: resource == Resource::Rounds, ..ListParts::default() };
         let rows = WantedPage::rows(resource, &request, ListPosition::default(), rows);
         let page = catalog.answer(&WantedPage { parts: wanted, ..rows });
         let snapshot = catalog.snapshot();
@@ -110,6 +112,10 @@ impl SearchQuestion {
                 Some(labels.join(", ")).filter(|meaning| fold(meaning) != fold(&part.text)).unwrap_or_default();
             Chip { words: part.text.clone(), meaning, without: of_list(Some(index)).href() }
         });
+        let sum = page.amounts.and_then(|amounts| {
+            let (known, of) = (format::number(amounts.known), format::number(page.total));
+            Some(format!("{} together, from the {known} of {of} with a known amount", format::usd(&amounts.sum_usd?)))
+        });
         Ok(Some(Self {
             is_read: search.reading == ReadingKind::Question,
             chips: chips.collect(),
@@ -117,6 +123,7 @@ impl SearchQuestion {
             suggested,
             href: link.href(),
             counted: format::counted(page.total, one, many),
+            sum,
             total: page.total,
             rows: page.rows.to_vec(),
             table: resource.table(),

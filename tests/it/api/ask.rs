@@ -48,6 +48,9 @@ fn a_sum_is_that_of_the_rounds() {
     assert_eq!(data["amounts"], rounds["meta"]["amounts"]);
     assert_eq!(data["unread"], json!([]));
     assert_eq!(ask(&client, "startups in Germany")["data"]["amounts"], Value::Null);
+    let page = client.get("/?q=how+much+did+startups+in+Germany+raise+since+2024").text;
+    let known = data["amounts"]["known"].as_u64().unwrap();
+    assert!(page.contains(&format!("together, from the {known} of {} with a known amount", data["total"])), "{page}");
 }
 
 #[test]
