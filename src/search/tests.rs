@@ -320,6 +320,57 @@ fn words_of_a_record_that_are_not_in_its_name_are_left_out() {
 }
 
 #[test]
+fn a_query_without_vowels_finds_names_by_their_sounds_not_by_its_letters() {
+    let table = Table::of(&[
+        "Soni",
+        "Soni Partners",
+        "Snapline",
+        "SN Mobile",
+        "Sanders Novak",
+        "Sonicare",
+        "Blip",
+        "Abel",
+        "Abeline",
+        "Tosla",
+        "Cell Labs",
+        "Tandem Solar Labs",
+        "Lyfts",
+        "Gyfts",
+        "Uberon",
+        "Airparn",
+        "סוניה",
+        "Great Northern Abel Holdings of Scotland",
+    ]);
+    let index = TextIndex::in_memory(&table).unwrap();
+    for (query, names) in [
+        ("सोनी", &["Soni", "Soni Partners"][..]),
+        ("সনি", &["Soni", "Soni Partners"]),
+        ("சோனி", &["Soni", "Soni Partners"]),
+        ("โซนี่", &["Soni", "Soni Partners"]),
+        ("أبل", &["Abel"]),
+        ("טסלה", &["Tosla"]),
+        ("ליפטס", &["Lyfts"]),
+        ("أوبرون", &["Uberon"]),
+        ("סוניה", &["סוניה"]),
+        ("קג", &[]),
+    ] {
+        let hits = index.search(&table, query).hits;
+        let rows: Vec<u32> = hits.iter().map(|hit| hit.row).collect();
+        let found: Vec<&str> = rows.iter().map(|row| table.name(*row)).collect();
+        assert_eq!(found, names, "{query}");
+        for (row, class) in rows.iter().zip(index.match_classes(&table, query, &rows)) {
+            assert_eq!(class >= MatchClass::Sound, table.name(*row).is_ascii(), "{query}: {}", table.name(*row));
+        }
+        for hit in &hits {
+            let explained = index.explain(&table, query, hit.row);
+            assert!(explained.matches && (explained.score - hit.score).abs() < 1e-5, "{query}: {explained:?}");
+        }
+        let completed = index.complete(&table, query, 10);
+        assert!(completed.iter().all(|row| !table.name(row.row).is_ascii()), "{query}: {completed:?}");
+    }
+}
+
+#[test]
 fn every_word_may_be_a_beginning() {
     let table = Table::of(&["General Catalyst", "Rocket Internet", "Magic Rock Entertainment", "Gen Works"]);
     for (query, name) in

@@ -82,9 +82,24 @@ await page.evaluate(() => document.activeElement.blur());
 await press("u");
 await status("Unsure.");
 
+// What of the card does not fit into it, and the links and buttons that are too small for a finger.
+const misfits = (on) => on.evaluate(() => {
+  const card = document.getElementById("pair").getBoundingClientRect();
+  const name = (element) => `${element.tagName} ${element.textContent.slice(0, 40)}`;
+  const shown = (selector) => [...document.querySelectorAll(selector)].map((element) => [element, element.getBoundingClientRect()]).filter(([, { width }]) => width > 1);
+  const wide = shown("#pair *").filter(([element, { right }]) => right > card.right || (element.clientWidth > 1 && element.scrollWidth > element.clientWidth));
+  const small = shown("#review :is(a, button, summary, input:not([type=checkbox]))").filter(([, { width, height }]) => Math.min(width, height) < 24);
+  return [...wide, ...small].map(([element]) => name(element));
+});
+async function fits(on, where) {
+  const found = await misfits(on);
+  expect(found.length === 0, `${where}: too wide for the card or too small to touch: ${found.slice(0, 3).join("; ")}`);
+}
+
 for (const width of [768, 390, 320]) {
   await page.setViewportSize({ width, height: 800 });
   await inspect(page, `the page at ${width}`);
+  await fits(page, `the page at ${width}`);
   await screenshot(page, `review-${width}`);
 }
 await page.setViewportSize({ width: 1280, height: 900 });
@@ -107,9 +122,11 @@ await page.locator("#batches summary").click();
 expect((await text("#batches li:first-child button")).endsWith("30 of 30"), "the list of batches has no progress");
 await inspect(page, "the page after it was opened again");
 
-const dark = await visitor({ scheme: "dark" });
+const dark = await visitor({ width: 390, scheme: "dark" });
 await dark.goto(`${base}/review.html`);
-await inspect(dark, "the dark page");
+await inspect(dark, "the dark page on a phone");
+await fits(dark, "the dark page on a phone");
+await screenshot(dark, "review-dark");
 const plain = await visitor({ script: false });
 await plain.goto(`${base}/review.html`);
 expect((await text("noscript", plain)).includes("--review"), "nothing says what to do without a script");

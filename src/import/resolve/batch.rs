@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::resolve::{EvidenceKind, Judgement, RecordPair, Resolution, WeighedEvidence};
+use crate::resolve::weights::Findings;
+use crate::resolve::{Evidence, EvidenceKind, Judgement, RecordPair, Resolution, WeighedEvidence};
 use data::Table;
 use data::number::grouped;
 use data::vocabulary::Vocabulary as _;
@@ -156,6 +157,8 @@ struct Signature {
     table: Table,
     is_held: bool,
     is_opposed: bool,
+    /// With different names.
+    is_of_one_website: bool,
     /// How the names agree; empty if they do not.
     names: Option<&'static str>,
     kinds_for: Option<BTreeSet<EvidenceKind>>,
@@ -164,6 +167,7 @@ struct Signature {
 
 impl Signature {
     fn new(resolution: &Resolution, pair: &RecordPair) -> Self {
+        let evidence: Vec<Evidence> = pair.evidence.iter().map(|found| found.evidence).collect();
         let is_of_name = |evidence: &WeighedEvidence| evidence.kind() == EvidenceKind::Name;
         let names = pair.evidence.iter().find(|evidence| is_of_name(evidence));
         let others = || pair.evidence.iter().filter(|evidence| Some(*evidence) != names);
@@ -174,6 +178,7 @@ impl Signature {
             table: resolution.records[pair.left as usize].table,
             is_held: pair.conflict.is_some(),
             is_opposed: !against.is_empty(),
+            is_of_one_website: Findings::new(&evidence).is_of_one_website(),
             names: Some(names.map_or("", |evidence| evidence.name())),
             kinds_for: Some(kinds.map(|evidence| evidence.kind()).collect()),
             against: Some(against),
@@ -212,7 +217,8 @@ impl Signature {
         let names = self.names.map_or("various names", |names| if names.is_empty() { "names unlike" } else { names });
         let kinds = self.kinds_for.as_ref().map(|kinds| kinds.iter().map(|kind| noun(*kind)).collect::<Vec<_>>());
         let against = self.against.as_ref().map(|against| against.iter().copied().collect::<Vec<_>>());
-        let mut title = format!("{}: {names}", self.table.name());
+        let website = if self.is_of_one_website { "one website, " } else { "" };
+        let mut title = format!("{}: {website}{names}", self.table.name());
         for (word, evidence) in [("for", kinds), ("against", against)] {
             let various = if word == "against" && !self.is_opposed { "" } else { "various" };
             let text = evidence.map_or(various.to_owned(), |evidence| evidence.join(", "));
@@ -239,7 +245,8 @@ const fn noun(kind: EvidenceKind) -> &'static str {
     }
 }
 
-/// Groups the pairs of a review: first those of equal evidence, where a sample says most, the largest batch first.
+/// Groups the pairs of a review: first those with one website and different names, which nothing but a person decides, then
+/// those of equal evidence, where a sample says most, the largest batch first.
 pub fn batches(resolution: &Resolution) -> Vec<Batch> {
     let mut found: Vec<(Signature, Vec<usize>)> = Vec::new();
     let mut rest: BTreeMap<Signature, Vec<usize>> = BTreeMap::new();
@@ -260,7 +267,9 @@ pub fn batches(resolution: &Resolution) -> Vec<Batch> {
         }
         rest = coarse;
     }
-    found.sort_by_cached_key(|(signature, pairs)| (signature.coarseness(), Reverse(pairs.len()), signature.title()));
+    found.sort_by_cached_key(|(signature, pairs)| {
+        (!signature.is_of_one_website, signature.coarseness(), Reverse(pairs.len()), signature.title())
+    });
     let order = |(signature, pairs): (Signature, Vec<usize>)| {
         let title = signature.title();
         Batch { pairs: sampling_order(resolution, pairs, xxh3_64(title.as_bytes())), title }
@@ -314,7 +323,7 @@ fn max_differing(pairs: usize, seen: usize, differing: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::{Evidence, Evidence as E, SourceRecord};
+    use crate::resolve::{Evidence as E, SourceRecord};
 
     fn review(pairs: &[(i32, &[Evidence])]) -> Resolution {
         let record = |row| SourceRecord::new(Table::Startups, format!("a/startup:{row}"), 0);
@@ -340,12 +349,15 @@ mod tests {
         const ABROAD: &[Evidence] = &[E::SameName, E::OtherCountry, E::SameDomain];
         const ELSEWHERE: &[Evidence] = &[E::SameName, E::OtherCountry, E::SameYear];
         const FEW: &[Evidence] = &[E::SameName, E::SameDomain];
+        const OTHER: &[Evidence] = &[E::NameBegins, E::SameDomain, E::SameCity];
+        const UNLIKE: &[Evidence] = &[E::SameDomain, E::SameYear];
         const FEWER: &[Evidence] = &[E::MisspelledName, E::SameDomain];
-        let all = [(NEAR, 20), (ALSO, 10), (ABROAD, 9), (ELSEWHERE, 8), (FEW, 5), (FEWER, 3)];
+        let all = [(NEAR, 20), (ALSO, 10), (ABROAD, 9), (ELSEWHERE, 8), (FEW, 5), (FEWER, 3), (OTHER, 2), (UNLIKE, 1)];
         let pairs = all.iter().flat_map(|(evidence, count)| std::iter::repeat_n((80, *evidence), *count));
         let found = batches(&review(&pairs.collect::<Vec<_>>()));
         let found: Vec<(&str, usize)> = found.iter().map(|batch| (batch.title.as_str(), batch.pairs.len())).collect();
         let expected = [
+            ("startups: one website, various names; for: various", 3),
             ("startups: same name; for: place; against: founded some years apart", 30),
             ("startups: same name; for: various; against: different countries", 17),
             ("startups: various names; for: website or identifier", 8),

@@ -70,8 +70,6 @@ pub(super) fn is_sufficient(findings: Findings) -> bool {
     let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName]) || has_spelling;
     let has_initials = has(E::GivenInitials) && has(E::SameOrganization) && !has(E::Namesakes);
     let has_core = has(E::SameCore) && !has(E::Namesakes);
-    let is_named = has_any(&[E::NameBegins, E::NameSoundsAlike, E::SimilarName]);
-    let is_twin = is_named && has(E::SameDomain) && has(E::RareLinks) && has_any(&[E::SameCity, E::SameYear]);
     // The country is part of a name without other evidence.
     let is_abroad = has(E::OtherCountry) && !has_any(&[E::SameDomain, E::MediumIdentifier, E::StrongIdentifier]);
     let supporting = findings.iter().filter(|evidence| evidence.points() > 0);
@@ -82,11 +80,7 @@ pub(super) fn is_sufficient(findings: Findings) -> bool {
             && (is_proved || !is_doubtful)
             && (is_near || !is_elsewhere)
             && kinds.len() >= 2
-            && (has_name
-                || has_initials
-                || (has_core || has(E::SimilarName)) && has_more
-                || is_twin
-                || has(E::StrongIdentifier))
+            && (has_name || has_initials || has_core && has_more || has(E::StrongIdentifier))
 }
 
 /// Findings of values that differ.

@@ -103,7 +103,7 @@ pub struct RecordPair {
     pub right: u32,
     /// Probability that both are one, in hundredths.
     pub score: i32,
-    /// Points of a pair before any evidence: how rare it is that two compared records are one.
+    /// Points of a pair before any evidence: how rare it is that two compared records are one, with or without a common name.
     pub base: i32,
     /// What the records show, or the clusters that they belong to.
     pub evidence: Vec<WeighedEvidence>,
@@ -114,13 +114,15 @@ pub struct RecordPair {
 impl RecordPair {
     fn new(candidate: &Candidate, weights: &Weights) -> Self {
         let points = |bits: f64| (bits * 10.0).round() as i32;
-        let weighed = |evidence: Evidence| WeighedEvidence { evidence, points: points(weights.of(evidence)) };
+        let findings = candidate.findings;
+        let weight = |evidence| points(weights.in_pair(findings, evidence));
+        let weighed = |evidence: Evidence| WeighedEvidence { evidence, points: weight(evidence) };
         Self {
             left: candidate.left,
             right: candidate.right,
             score: (probability(candidate.odds) * 100.0) as i32,
-            base: points(weights.base),
-            evidence: candidate.findings.iter().map(weighed).collect(),
+            base: points(weights.base(findings)),
+            evidence: findings.iter().map(weighed).collect(),
             conflict: None,
         }
     }

@@ -145,6 +145,42 @@ fn a_name_and_a_second_kind_of_evidence_merge() {
 }
 
 #[test]
+fn different_names_with_one_website_are_reviewed_first_and_never_merged() {
+    let twin = |source: &str, number: usize| {
+        let name = format!("Firm{number} Word{number}");
+        located(&format!("{source}/firm:{number}"), &name, &format!("firm{number}.example"), "Ulm")
+    };
+    // With few pairs, the usual weights apply; among many, the weight of a domain is learned from names that agree.
+    for others in [0, 400] {
+        let twins = (0..others).flat_map(|number| [twin("a", number), twin("b", number)]);
+        let others: Vec<SourceRecord> = twins.collect();
+        for (name, in_other_source) in
+            [("Orbit Works", true), ("Zyntrix Health", true), ("Зинтрикс", true), ("Orbit Works", false)]
+        {
+            let left = located("a/firm:x", "Zyntrix", "zyntrix.example", "Berlin");
+            let id = if in_other_source { "b/firm:x" } else { "a/firm:y" };
+            let right = SourceRecord { founded_year: Some(2010), ..located(id, name, "zyntrix.example", "Berlin") };
+            // A subsidiary has the people of its parent.
+            let records = if name == "Zyntrix Health" { vec![7, 8] } else { Vec::new() };
+            let links = Links { records, ..Links::default() };
+            let pair =
+                [left, right].map(|record| SourceRecord { links: links.clone(), founded_year: Some(2010), ..record });
+            let resolution = resolved(&[others.clone(), pair.to_vec()].concat(), &Decisions::default());
+            let rows = |pair: &&RecordPair| resolution.records[pair.right as usize].id == id;
+            let reviewed = resolution.review.iter().find(rows);
+            assert!(!resolution.merged.iter().any(|pair| rows(&pair)), "{name} is merged");
+            let is_likely = reviewed.is_some_and(|pair| pair.score >= 50);
+            assert_eq!(is_likely, in_other_source, "{name} among {}: {reviewed:?}", others.len());
+            let Some(pair) = reviewed.filter(|_| in_other_source) else { continue };
+            let sum = pair.base + pair.evidence.iter().map(|found| found.points).sum::<i32>();
+            let score = (probability(f64::from(sum) / 10.0) * 100.0) as i32;
+            assert!(score.abs_diff(pair.score) <= 3, "the points make {score}: {pair:?}");
+            assert!(batch::batches(&resolution)[0].title.starts_with("firms: one website, "));
+        }
+    }
+}
+
+#[test]
 fn names_that_only_sound_alike_are_reviewed_at_most() {
     let record = |id: &str, name: &str| located(id, name, "zyntrix.example", "Berlin");
     for (left, right) in [

@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use data::evidence::{Aspect, Evidence};
+use data::evidence::{Aspect, Evidence, EvidenceKind};
 
 /// Points of the [usual](Evidence::points) weight that double the odds.
 const POINTS_PER_BIT: f64 = 6.0;
@@ -31,6 +31,15 @@ const ROUNDS: usize = 30;
 
 /// Weight of names that do not agree at all. It is not learned: such pairs are only found by what else they share.
 const NO_NAME: f64 = -6.0;
+
+/// Agreement of names that are not one: of brands, subsidiaries, legal and former names.
+const OTHER_NAMES: [Evidence; 5] = [
+    Evidence::NameSoundsAlike,
+    Evidence::OtherGenericWords,
+    Evidence::NameBegins,
+    Evidence::Initials,
+    Evidence::SimilarName,
+];
 
 /// Largest absolute weight. Few pairs never show a finding that is impossible or certain.
 const MAX_WEIGHT: f64 = 14.0;
@@ -55,6 +64,12 @@ impl Findings {
     /// True if the names agree in any way.
     pub(super) fn has_name(self) -> bool {
         self.of(Aspect::Name).0 != 0
+    }
+
+    /// True if two sources give records with different names one website of their own.
+    pub(super) fn is_of_one_website(self) -> bool {
+        let has_other_names = !self.has_name() || OTHER_NAMES.into_iter().any(|name| self.has(name));
+        self.has(Evidence::SameDomain) && !self.has(Evidence::OneSource) && has_other_names
     }
 
     /// True if two sources have a domain or a rare name in common, so that a person should know of it.
@@ -115,7 +130,7 @@ fn is_learned(aspect: Aspect) -> bool {
 pub(super) struct Weights {
     weights: [f64; Evidence::ALL.len()],
     /// Odds before any evidence.
-    pub base: f64,
+    base: f64,
 }
 
 /// How often pairs show a level of an aspect.
@@ -135,10 +150,25 @@ impl Weights {
         self.weights[evidence as usize]
     }
 
+    /// Odds of a pair before any evidence but that the names agree or not.
+    pub(super) fn base(&self, findings: Findings) -> f64 {
+        self.base + if findings.has_name() { 0.0 } else { NO_NAME }
+    }
+
+    /// Weight of a finding of a pair. Learned from names that agree, that of a domain says little of other names: one website
+    /// of their own makes them as likely one as two, before anything else is found.
+    pub(super) fn in_pair(&self, findings: Findings, evidence: Evidence) -> f64 {
+        let weight = self.of(evidence);
+        if evidence != Evidence::SameDomain || !findings.is_of_one_website() {
+            return weight;
+        }
+        let names = findings.iter().filter(|found| found.kind() == EvidenceKind::Name);
+        weight.max(-self.base(findings) - names.map(|found| self.of(found)).sum::<f64>())
+    }
+
     /// Logarithm of the odds that two records with these findings are one.
     pub(super) fn score(&self, findings: Findings) -> f64 {
-        let name = if findings.has_name() { 0.0 } else { NO_NAME };
-        self.base + name + findings.iter().map(|evidence| self.of(evidence)).sum::<f64>()
+        self.base(findings) + findings.iter().map(|evidence| self.in_pair(findings, evidence)).sum::<f64>()
     }
 
     /// Estimates the weights from the findings of all pairs whose names agree. `pairs` has how often each combination is found.

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::MAX_QUERY_WORDS;
 use crate::index::{MAX_WORD_BYTES, TermIndex, TextIndex, texts};
-use crate::query::limited;
+use crate::query::{has_other_letters, lacks_vowels, limited};
 use crate::rank::has_initials;
 use crate::rank::search_buffers::SearchBuffers;
 use data::Names;
@@ -49,6 +49,7 @@ pub(crate) struct TypedText {
     words: Vec<String>,
     joined: String,
     characters: String,
+    lacks_vowels: bool,
 }
 
 impl TypedText {
@@ -57,13 +58,14 @@ impl TypedText {
         let folded = fold(limited(text));
         let words: Vec<String> = folded.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
         let (joined, folded, characters) = (words.concat(), words.join(" "), characters(limited(text)));
-        (!words.is_empty()).then_some(Self { joined, folded, words, characters })
+        let lacks_vowels = lacks_vowels(text);
+        (!words.is_empty()).then_some(Self { joined, folded, words, characters, lacks_vowels })
     }
 
     /// True for one word of two to eight letters, and for single letters (`N.E.A.`).
     fn may_be_initials(&self) -> bool {
         let is_one = self.words.len() == 1 || self.words.iter().all(|word| word.len() == 1);
-        is_one && (2..=8).contains(&self.joined.len())
+        is_one && !self.lacks_vowels && (2..=8).contains(&self.joined.len())
     }
 
     /// Compares a folded text with the typed one; `joined` is the text without spaces.
@@ -329,7 +331,8 @@ fn completed(names: &dyn Names, typed: &TypedText, row: u32, buffers: &mut Searc
         fold_into(text, folded);
         joined.clear();
         folded.split(' ').for_each(|word| joined.push_str(word));
-        let by_letters = typed.completed_by(folded, joined);
+        let may_mean = !typed.lacks_vowels || has_other_letters(text);
+        let by_letters = typed.completed_by(folded, joined).filter(|_| may_mean);
         Some((by_letters.into_iter().chain(typed.completed_by_characters(text)).min()?, index))
     });
     let (completion, text) = completions.min()?;

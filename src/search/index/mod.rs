@@ -18,7 +18,7 @@ pub(crate) use tables::MAX_ROWS;
 pub(crate) use term_index::TermIndex;
 pub(crate) use weights::{GENERIC, Weights};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -28,7 +28,7 @@ use tantivy::schema::IndexRecordOption;
 use crate::index::tables::SideTables;
 use crate::query::reading::other_readings;
 use crate::query::script_sounds::{Reading, sounding};
-use crate::query::{NameQuery, QueryWord};
+use crate::query::{NameQuery, QueryWord, lacks_vowels};
 use crate::rank::candidates::{CandidateSearch, SearchStep};
 use crate::rank::search_buffers::{BEGINS, BufferPool, EXACT, HINTED, KEEP, SCORED, SearchBuffers};
 use crate::rank::{
@@ -82,6 +82,15 @@ impl SearchResults {
     pub fn best_score(&self) -> f32 {
         self.hits.first().map_or(0.0, |best| best.score)
     }
+
+    /// With the matches of a reading that sounds alike.
+    fn with_sounds(mut self, other: Self) -> Self {
+        self.hits.extend(other.hits.into_iter().filter(|hit| hit.score >= WHOLE_SCORE));
+        self.hits.sort_by(|left, right| right.score.total_cmp(&left.score));
+        let mut known = HashSet::new();
+        self.hits.retain(|hit| known.insert(hit.row));
+        self
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,6 +111,12 @@ const STEPS: [(SearchStep, f32); 3] =
     [(SearchStep::Near, SURE_SCORE), (SearchStep::Wide, CLOSE_SCORE), (SearchStep::Far, 0.0)];
 
 const MAX_SUGGESTED: usize = 5;
+
+/// The score of a name that is a reading, but for generic words.
+const WHOLE_SCORE: f32 = 0.93;
+
+/// Readings whose shares are at most this much below that of the nearest with a match sound about as much like a query.
+const SOUND_RANGE: f32 = 0.02;
 
 /// Number of the best matches that are searched for a sure one.
 const MAX_CLASSIFIED: usize = 16;
@@ -180,17 +195,31 @@ impl TextIndex {
         let results = self.search_reading(names, query, &STEPS);
         let other = |reading: &Reading| {
             let mut results = self.search_reading(names, &reading.text, &STEPS[..1]);
+            if reading.share < 1.0 {
+                let query = NameQuery::parse(&reading.text, &self.weights);
+                results.hits.retain(|hit| is_most_of(&query, names, hit.row));
+                results.capped |= results.further.take().is_some();
+            }
             results.hits.iter_mut().for_each(|hit| hit.score *= reading.share);
             results.hits.retain(|hit| hit.score >= MATCH_SCORE);
             results
         };
-        let results = self.best_reading(query, results, other, SearchResults::best_score);
+        let results = self.best_reading(query, results, other, SearchResults::best_score, SearchResults::with_sounds);
         DURATIONS.observe(started.elapsed());
         results
     }
 
-    /// The result of the first reading with a sure match, otherwise of the one with the best score.
-    fn best_reading<T>(&self, query: &str, mut best: T, read: impl Fn(&Reading) -> T, score: impl Fn(&T) -> f32) -> T {
+    /// The result of the first reading with a sure match, otherwise of the one with the best score. Readings that sound about as
+    /// much like the query as the nearest with a match are joined.
+    fn best_reading<T>(
+        &self,
+        query: &str,
+        mut best: T,
+        read: impl Fn(&Reading) -> T,
+        score: impl Fn(&T) -> f32,
+        join: impl Fn(T, T) -> T,
+    ) -> T {
+        let mut nearest: Option<f32> = None;
         let mut others = self.other_readings(query);
         // Of several that sound alike, the more prominent record may be the one that is meant.
         let mut only_sounds = false;
@@ -199,9 +228,15 @@ impl TextIndex {
         {
             only_sounds = reading.share < 1.0;
             let other = read(&reading);
-            if score(&other) > score(&best) {
-                best = other;
-            }
+            let is_match = score(&other) > 0.0;
+            let is_near =
+                only_sounds && is_match && reading.share >= *nearest.get_or_insert(reading.share) - SOUND_RANGE;
+            best = match score(&other) > score(&best) {
+                true if only_sounds => join(other, best),
+                true => other,
+                false if is_near => join(best, other),
+                false => best,
+            };
         }
         best
     }
@@ -209,6 +244,7 @@ impl TextIndex {
     /// Further readings of a query, the likeliest first: those of its words, then those that only sound like it.
     fn other_readings<'a>(&'a self, query: &'a str) -> impl Iterator<Item = Reading> + 'a {
         let others = other_readings(query, &self.terms.lookups.dictionary).map(|text| Reading { text, share: 1.0 });
+        let others = others.filter(move |_| !lacks_vowels(query));
         others.chain(std::iter::once_with(move || sounding(query, &self.terms)).flatten())
     }
 
@@ -381,7 +417,7 @@ impl TextIndex {
     pub fn explain(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
         let read = |reading: &Reading| self.explain_reading(names, reading, row);
         let own = Reading { text: query.to_owned(), share: 1.0 };
-        self.best_reading(query, read(&own), read, |explanation| explanation.score)
+        self.best_reading(query, read(&own), read, |explanation| explanation.score, |best, _| best)
     }
 
     fn explain_reading(&self, names: &dyn Names, reading: &Reading, row: u32) -> Explanation {
@@ -399,6 +435,9 @@ impl TextIndex {
             scored.max_by(|(_, left), (_, right)| left.points().total_cmp(&right.points()))
         });
         let (text, mut scores) = best.expect("a row has a name");
+        if reading.share < 1.0 && !is_most_of(&query, names, row) {
+            scores = AllScores::default();
+        }
         scores.keep_share(reading.share);
         let bonus = prominence_bonus(scores.points(), names.prominence(row));
         Explanation::new(scores.0, text.to_owned(), class, bonus)
@@ -446,6 +485,11 @@ impl TextIndex {
         texts(names, row).for_each(|text| score_text(query, text, &self.weights, buffers, &mut best));
         if best.0 > 0.0 { best.0 + prominence_bonus(best.0, names.prominence(row)) } else { 0.0 }
     }
+}
+
+/// True if the words of a reading that only sounds like a query are most of a name: it is not misspelled or cut as well.
+fn is_most_of(reading: &NameQuery, names: &dyn Names, row: u32) -> bool {
+    texts(names, row).any(|text| reading.is_most_of(text))
 }
 
 /// Keeps the `max` rows with the best estimates, in any order; true if there were more. `max` is not 0.

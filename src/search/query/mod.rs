@@ -31,6 +31,9 @@ pub(crate) struct NameQuery {
     pub characters: String,
     /// True if the query ends in a space: its last word is complete.
     pub is_complete: bool,
+    /// True if its scripts leave vowels out or write them as marks, which the fold removes. What is left is in too many names
+    /// in Latin letters, which are found by the [sounds](script_sounds) of the query instead.
+    pub lacks_vowels: bool,
 }
 
 pub(crate) struct QueryWord {
@@ -45,6 +48,19 @@ pub(crate) struct QueryWord {
 /// The beginning of a text, at most [`MAX_QUERY_BYTES`].
 pub(crate) fn limited(text: &str) -> &str {
     &text[..(0..=text.len().min(MAX_QUERY_BYTES)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0)]
+}
+
+/// True if a text has letters that are not Latin.
+pub(crate) fn has_other_letters(text: &str) -> bool {
+    let is_latin = |char: char| matches!(char, '\0'..='\u{36f}' | '\u{1e00}'..='\u{1eff}' | '\u{ff00}'..='\u{ff5e}');
+    !text.is_ascii() && text.chars().any(|char| char.is_alphabetic() && !is_latin(char))
+}
+
+/// True if all letters are those of Hebrew, Arabic, the scripts of India, or of Thai and its neighbours.
+pub(crate) fn lacks_vowels(text: &str) -> bool {
+    let is_consonant = |char: char| matches!(char, '\u{590}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}');
+    let mut letters = text.chars().filter(|char| char.is_alphabetic()).peekable();
+    !text.is_ascii() && letters.peek().is_some() && letters.all(is_consonant)
 }
 
 impl NameQuery {
@@ -71,6 +87,7 @@ impl NameQuery {
             phonetic_key: spoken_key(&folded),
             characters: characters(text),
             is_complete: text.ends_with(char::is_whitespace),
+            lacks_vowels: lacks_vowels(text),
             folded,
             joined,
             words,
@@ -82,6 +99,20 @@ impl NameQuery {
     pub(super) fn has_only_characters(&self) -> bool {
         let letters = self.raw.chars().filter(|char| char.is_alphanumeric());
         !self.characters.is_empty() && letters.count() <= self.characters.chars().count()
+    }
+
+    /// True if a name is compared with the letters of the query.
+    pub(super) fn may_mean(&self, name: &str) -> bool {
+        !self.lacks_vowels || has_other_letters(name)
+    }
+
+    /// True if a name begins with all words of the query as they are, or has little else.
+    pub(super) fn is_most_of(&self, name: &str) -> bool {
+        let folded = fold_name(name);
+        let has_word = |word: &QueryWord| folded.split(' ').any(|other| other == word.text);
+        let letters = folded.len() - folded.matches(' ').count();
+        let is_most = folded.starts_with(&self.folded) || 2 * self.joined.len() >= letters;
+        is_most && self.words.iter().all(has_word) || folded.replace(' ', "") == self.joined
     }
 
     /// True for the last word if it may be incomplete.

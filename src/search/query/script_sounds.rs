@@ -15,6 +15,9 @@ use data::written::{WrittenName, WrittenWord};
 /// Begins the keys of classes, and no phonetic key.
 const MARK: char = '~';
 
+/// Separates letters that are no digraph.
+const APART: char = '_';
+
 /// Longest word, in bytes, that has keys of classes.
 const MAX_LETTERS: usize = 24;
 
@@ -135,10 +138,14 @@ fn in_two(spelling: &str, terms: &TermIndex) -> Option<Candidate> {
     parts.min_by(|one, other| one.0.total_cmp(&other.0))
 }
 
-/// Latin spellings of a word: with letters that may be mute, and with Greek digraphs that may have a nasal.
+/// Latin spellings of a word: with letters that may be mute, with Greek digraphs that may have a nasal, and with the Arabic letter
+/// that is a `g` in Egypt.
 fn spellings(letters: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for (has_mute, has_nasals) in [(false, false), (false, true), (true, false)] {
+    let egyptian = letters.replace('ج', "غ");
+    for (letters, has_mute, has_nasals) in
+        [(letters, false, false), (letters, false, true), (letters, true, false), (&egyptian, false, false)]
+    {
         let spelling = romanize(letters, has_mute, has_nasals);
         if !spelling.is_empty() && !found.contains(&spelling) {
             found.push(spelling);
@@ -167,25 +174,38 @@ fn romanize(letters: &str, has_mute: bool, has_nasals: bool) -> String {
         let special = LETTERS.iter().find(|(letters, _)| rest.starts_with(letters));
         match special.filter(|(letters, _)| !(has_nasals && matches!(*letters, "ντ" | "μπ"))) {
             Some((letters, spelling)) => {
-                latin.push_str(spelling.trim_start_matches('-'));
+                push_letters(&mut latin, spelling.trim_start_matches('-'));
                 rest = &rest[letters.len()..];
             }
             None => {
                 rest = &rest[first.len_utf8()..];
                 if has_mute || !rest.starts_with(MUTE) {
-                    latin.push_str(romanized(first));
+                    push_letters(&mut latin, romanized(first));
                 }
             }
         }
     }
-    latin.retain(|char| char.is_ascii_alphabetic());
+    latin.retain(|char| char.is_ascii_alphabetic() || char == APART);
     latin.make_ascii_lowercase();
     latin
 }
 
+/// Adds the letters of a sound. Two sounds are not one digraph: the `t` and `s` of a word without vowels.
+fn push_letters(latin: &mut String, letters: &str) {
+    let is_digraph = matches!(
+        (latin.bytes().last(), letters.bytes().next()),
+        (Some(b't'), Some(b's' | b'z')) | (Some(b's' | b'z' | b'c' | b'p'), Some(b'h'))
+    );
+    if is_digraph {
+        latin.push(APART);
+    }
+    latin.push_str(letters);
+}
+
 /// Words of the index that sound like one of the spellings, the nearest first.
 fn candidates(spellings: &[String], terms: &TermIndex, max: usize) -> Vec<Candidate> {
-    let mut found: Vec<Candidate> = Vec::new();
+    let is_word = |spelling: &&String| terms.lookups.dictionary.get(spelling).is_some();
+    let mut found: Vec<Candidate> = spellings.iter().filter(is_word).map(|word| (0.0, word.clone())).collect();
     for spelling in spellings {
         let sounds = foreign_sounds(spelling);
         let mut keys: Vec<String> = [false, true].iter().filter_map(|skips_v| class_key(&sounds, *skips_v)).collect();
@@ -237,6 +257,7 @@ fn foreign_sounds(word: &str) -> Vec<u8> {
         }
         match letter {
             b'h' if !sounds.is_empty() => {}
+            b'_' => {}
             b'c' | b'j' => sounds.push(b'$'),
             b'q' => sounds.push(b'k'),
             b'x' => sounds.extend(b"ks"),
@@ -370,7 +391,9 @@ fn cost_of_replacement(foreign: u8, latin: u8) -> f32 {
     match (class(foreign), class(latin)) {
         _ if foreign == latin => 0.0,
         (None, None) if is_vowel(foreign) && is_vowel(latin) => {
-            if matches!(foreign, b'w' | b'y') {
+            if matches!((foreign, latin), (b'i', b'y')) {
+                0.05
+            } else if matches!(foreign, b'w' | b'y') {
                 0.12
             } else {
                 0.3
@@ -432,6 +455,24 @@ mod tests {
             let cost = cost(&name, "brackwater");
             assert!(cost.is_some_and(|cost| cost < MAX_COST), "{script}: {name} {cost:?}");
             assert!(super::tests::cost(&name, "zyntrix").is_none(), "{script}");
+        }
+    }
+
+    #[test]
+    fn letters_are_spelled_as_they_are_spoken() {
+        for (letters, spelling) in [
+            ("ماز", "maz"),
+            ("أوبر", "ubr"),
+            ("جوجل", "gwgl"),
+            ("אובר", "ubr"),
+            ("טס", "t_s"),
+            ("ज़ूम", "zum"),
+            ("इंटेल", "intel"),
+            ("ஃபேல்", "fel"),
+            ("แอล", "ael"),
+        ] {
+            let letters: String = data::written::WrittenName::parse(letters).words.remove(0).letters;
+            assert!(spellings(&letters).contains(&spelling.to_owned()), "{letters}: {:?}", spellings(&letters));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::query::phonetic::phonetic_key;
 use crate::query::reading::fold_name;
-use crate::query::{NameQuery, QueryWord};
+use crate::query::{NameQuery, QueryWord, has_other_letters};
 use crate::rank::{has_initials, similarity};
 use data::name::{WordList, join_initials};
 use data::vocabulary::{Vocabulary, vocabulary};
@@ -72,6 +72,9 @@ impl MatchClass {
     }
 
     fn of_text(query: &NameQuery, text: &str) -> Self {
+        if !query.may_mean(text) {
+            return Self::Relaxed;
+        }
         let class = Self::of_letters(query, text);
         // Another script tells sounds.
         let is_other_script = has_other_letters(&query.raw) && !has_other_letters(text);
@@ -124,12 +127,6 @@ impl MatchClass {
         }
         if query.phonetic_key.len() > 1 && phonetic_key(&folded) == query.phonetic_key { Self::Sound } else { by_words }
     }
-}
-
-/// True if a text has letters that are not Latin.
-fn has_other_letters(text: &str) -> bool {
-    let is_latin = |char: char| matches!(char, '\0'..='\u{36f}' | '\u{1e00}'..='\u{1eff}' | '\u{ff00}'..='\u{ff5e}');
-    !text.is_ascii() && text.chars().any(|char| char.is_alphabetic() && !is_latin(char))
 }
 
 /// The words except legal forms and connecting words, unless there are no others.

@@ -126,6 +126,9 @@ pub(crate) fn score_text(
     buffers: &mut SearchBuffers,
     scores: &mut impl ScoreSink,
 ) {
+    if !query.may_mean(text) {
+        return;
+    }
     if query.characters.is_empty() {
         return score_letters(query, text, weights, buffers, scores);
     }

@@ -66,7 +66,7 @@ impl RelaxedMatch {
     pub(crate) fn of_row(query: &NameQuery, names: &dyn Names, row: u32, known: &Vocabulary<'_>) -> Option<Self> {
         let weights = known.weights;
         let (mut part, mut spotted): (Option<NameOverlap>, Option<SpottedName>) = (None, None);
-        for text in texts(names, row) {
+        for text in texts(names, row).filter(|text| query.may_mean(text)) {
             let folded = fold_name(text);
             let found = NameOverlap::compute(query, &folded, weights, names.has_surnames());
             let order = |part: &NameOverlap| part.weight * part.of_name;
