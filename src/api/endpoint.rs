@@ -44,8 +44,10 @@ pub(crate) struct Endpoint {
     pub(crate) filters: Option<Resource>,
     /// Parameters that neither are filters nor have a row in the table of options for it.
     pub(crate) own: &'static [OwnParameter],
-    /// Documents POST, if that takes many items in a body.
+    /// Documents POST, if that takes a body.
     pub(crate) post: Option<PostDocument>,
+    /// Documents DELETE. What has it changes what an account has.
+    pub(crate) delete: Option<PostDocument>,
     /// Adds the schemas that only this endpoint has to the document of v3.
     pub(crate) add_schemas: fn(&Self, &mut Schemas),
     pub(crate) takes_release: bool,
@@ -57,8 +59,8 @@ pub(crate) struct Endpoint {
     pub(crate) group: RouteGroup,
 }
 
-/// Derives the operation of POST from that of GET; the text is the base URL.
-type PostDocument = fn(&Route, &Operation, &Examples, &str) -> Operation;
+/// Derives the operation of another method from that of GET; the text is the base URL.
+pub(crate) type PostDocument = fn(&Route, &Operation, &Examples, &str) -> Operation;
 
 /// A parameter of one endpoint with its description, schema and example in the OpenAPI documents.
 pub(crate) type OwnParameter = (&'static str, fn(&DocumentedOption<'_>) -> ParameterBuilder);
@@ -79,6 +81,7 @@ impl Endpoint {
             filters: None,
             own: &[],
             post: None,
+            delete: None,
             add_schemas: |_, _| {},
             takes_release: true,
             is_of_account: false,

@@ -22,6 +22,7 @@ pub(crate) mod pin;
 mod present;
 mod request;
 pub mod routes;
+mod submission;
 mod version;
 pub mod window;
 
@@ -112,7 +113,7 @@ pub fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Option<Respons
     let pin = if cached.is_some() { Ok(None) } else { find_release(state, request) };
     let cached = cached.or_else(|| find(pin.as_ref().ok()?.as_deref()?));
     let pipeline = Pipeline::new(state, request, &served, &pin, cached);
-    if pipeline.is_batch() || pipeline.is_submission() {
+    if pipeline.is_batch() || pipeline.submission().is_some() {
         return None;
     }
     let response = pipeline.respond(caller, false)?;
@@ -137,9 +138,9 @@ pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'st
     }
     let (served, pin) = (state.releases.serving(), find_release(state, request));
     let pipeline = Pipeline::new(state, request, &served, &pin, None);
-    if pipeline.is_submission() {
+    if let Some(submission) = pipeline.submission() {
         let mut quota = Quota::zero(Date::from_unix(pipeline.now));
-        let outcome = pipeline.run_submission(caller, body, &mut quota).await;
+        let outcome = pipeline.run_submission(submission, caller, body, &mut quota).await;
         return pipeline.present(outcome, &quota);
     }
     if pipeline.is_batch() {
@@ -379,12 +380,6 @@ impl<'a> Pipeline<'a> {
         self.version == Some(Version::V3) && route.path == submit_review::PATH && self.state.operator.takes_reviews()
     }
 
-    /// True if the request submits a review.
-    fn is_submission(&self) -> bool {
-        *self.request.method == Method::POST
-            && Route::find(Version::V3, self.path).is_some_and(|(route, _)| self.takes_review(route))
-    }
-
     fn is_batch(&self) -> bool {
         let takes_body = |(route, _): (&Route, _)| route.endpoint.post.is_some();
         *self.request.method == Method::POST
@@ -462,8 +457,8 @@ impl<'a> Pipeline<'a> {
         if !request.is_read() {
             let methods = self.methods(parsed.route);
             let known = match methods {
-                READS => "is read-only: use GET or HEAD",
-                _ => "takes GET, HEAD and POST",
+                READS => "is read-only: use GET or HEAD".to_owned(),
+                methods => format!("takes {}", methods.trim_end_matches(", OPTIONS")),
             };
             let detail = format!("`/{}` {known}, not {}", shortened(path), request.method);
             return Err(Problem { allow: Some(methods), ..Problem::new(Code::MethodNotAllowed, detail) });

@@ -189,8 +189,13 @@ pub fn is_page_option(name: &str) -> bool {
 }
 
 /// True for options that do not decide which records a list has, such as `limit`.
-pub fn is_representation(name: &str) -> bool {
+fn is_representation(name: &str) -> bool {
     find(name).is_some_and(|option| option.scope != OptionScope::Records)
+}
+
+/// True for parameters of the API and of pages that do not decide which records a list has.
+pub fn is_presentation(name: &str) -> bool {
+    is_representation(name) || ["view", "format"].contains(&name)
 }
 
 /// The names of a route's parameters other than filters, in the order of the documents: its own, then the options.

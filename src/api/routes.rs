@@ -93,7 +93,11 @@ impl Route {
     }
 
     pub fn methods(&self) -> &'static str {
-        if self.endpoint.post.is_some() { "GET, HEAD, POST, OPTIONS" } else { READS }
+        match (self.endpoint.post, self.endpoint.delete) {
+            (None, _) => READS,
+            (_, None) => "GET, HEAD, POST, OPTIONS",
+            _ => "GET, HEAD, POST, DELETE, OPTIONS",
+        }
     }
 
     /// The table of the record that the placeholder names.

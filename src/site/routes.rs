@@ -275,13 +275,14 @@ pub fn public_paths() -> impl Iterator<Item = &'static str> {
 }
 
 /// Names that people try in place of those of the pages.
-const OTHER_NAMES: [(&str, &str); 6] = [
+const OTHER_NAMES: [(&str, &str); 7] = [
     ("/firms", "/vcs"),
     ("/funds", "/vcs"),
     ("/investors", "/vcs"),
     ("/companies", "/startups"),
     ("/funding-rounds", "/rounds"),
     ("/deals", "/rounds"),
+    ("/founders", "/people"),
 ];
 
 /// The path of the page, or of the twin of one, that is meant by another name: `/firms/acme.json` is `/vcs/acme.json`.

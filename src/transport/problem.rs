@@ -95,7 +95,7 @@ codes! {
     UnknownRoute => "unknown_route", 404, "Unknown path",
         "The API has no such path in this version. `did_you_mean` has a similar path, if there is one.";
     MethodNotAllowed => "method_not_allowed", 405, "Method not allowed",
-        "The REST API is read-only: GET and HEAD; only `/resolve` takes POST. `Allow` lists the methods of the path.";
+        "Most of the REST API is read-only: GET and HEAD. `Allow` lists the methods of the path.";
     NotAcceptable => "not_acceptable", 406, "Not acceptable",
         "The client accepts no content type of the response.";
     Gone => "gone", 410, "Gone",

@@ -14,7 +14,7 @@ use data::vocabulary::Vocabulary;
 use service::alerts::{AlertReason, AlertRecord};
 use transport::problem::Problem;
 
-use super::saved::{account, failed};
+use super::saved::{account, failed, unknown};
 use crate::endpoint::{ApiOperation, Endpoint, ParsedOperation};
 use crate::envelope::json_response;
 use crate::openapi::parameter::{at_most, long};
@@ -90,8 +90,7 @@ impl ApiOperation for AlertsRequest {
             match watch.map(|watch| watch.account == account) {
                 Ok(true) => {}
                 Ok(false) | Err(StoreError::NoSuchWatch) => {
-                    let detail = format!("you have no saved search or list `{}`; `/api/v3/saved` lists them", saved.0);
-                    return Err(Problem::of_parameters(vec![ParameterError::invalid(SAVED, detail)]));
+                    return Err(unknown(SAVED, saved));
                 }
                 Err(error) => return Err(failed(&error)),
             }

@@ -9,7 +9,7 @@ mod facets;
 pub(crate) mod list;
 pub(crate) mod look_up;
 mod record;
-mod saved;
+pub(crate) mod saved;
 mod snapshots;
 mod stats;
 pub(crate) mod submit_review;
@@ -161,7 +161,7 @@ pub(crate) const ALL: &[Route] = &[
     ),
     route("saved", saved::ENDPOINT, "list_saved").documented(
         "List your saved searches and lists",
-        "The saved searches and lists of the key's account, the newest first. [How they work](/docs/alerts).",
+        "The saved searches and lists of the key's account, the newest first. POST saves a search, DELETE deletes one. [How they work](/docs/alerts).",
     ),
     route("alerts", alerts::ENDPOINT, "list_alerts").documented(
         "List your alerts",

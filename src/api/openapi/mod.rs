@@ -24,6 +24,7 @@ use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, Deprecated, OpenApi, OpenApiBuilder};
 
 use crate::Route;
+use crate::endpoint::PostDocument;
 use crate::endpoints::submit_review;
 use catalog::Catalog;
 use data::Table;
@@ -61,10 +62,15 @@ fn introduction(version: Version, base: &str) -> String {
     };
     format!(
         "Ratings, peer scores, ghosting rates and profiles of venture capital firms.\n\n{own}\n\nEvery request carries \
-         `Authorization: Bearer <key>`. The API is read-only: HEAD works like GET, OPTIONS returns 204, and any other \
-         method 405 with `Allow`; only `/resolve` takes POST. The same paths are served without `/api`. Errors are `application/problem+json` (RFC \
+         `Authorization: Bearer <key>`. The data is read-only: HEAD works like GET, OPTIONS returns 204, and any other \
+         method 405 with `Allow`; only {writes}. The same paths are served without `/api`. Errors are `application/problem+json` (RFC \
          9457); [each code is explained]({base}/docs/errors).",
         own = absolute(&own, base),
+        writes = if version == Version::V3 {
+            "`/resolve` and `/saved` take POST, and `/saved` DELETE"
+        } else {
+            "`/resolve` of v3 takes POST"
+        },
     )
 }
 
@@ -112,9 +118,10 @@ pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
             .parameters(Some(parameters))
             .responses(responses)
             .build();
-        let post = route.endpoint.post.map(|post| post(route, &operation, &examples, base));
+        let of_method = |document: PostDocument| document(route, &operation, &examples, base);
+        let (post, delete) = (route.endpoint.post.map(of_method), route.endpoint.delete.map(of_method));
         let mut item = PathItem::new(HttpMethod::Get, operation);
-        item.post = post;
+        (item.post, item.delete) = (post, delete);
         paths = paths.path(format!("/{}", route.path), item);
     }
     let key = HttpBuilder::new()

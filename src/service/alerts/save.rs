@@ -1,12 +1,20 @@
 //! Saved searches: the filters of a list, with canonical names and values.
 
+use std::sync::Arc;
+
 use form_urlencoded::Serializer;
 
-use auth::watch::WATCHED;
+use auth::account::{AccountId, KeyName};
+use auth::watch::{NewWatch, WATCHED, Watch};
+use auth::{AccountError, AuthService};
 use catalog::comparison::SAVED;
 use catalog::look_up::listed::without_version;
 use catalog::{Catalog, ParameterError, Query, Request, Resource};
-use data::Table;
+use data::{SnapshotVersion, Table};
+
+pub const NOT_A_NAME: &str = "invalid name; use 1 to 100 visible characters on one line, and not an API key";
+pub const NOT_A_LIST: &str = "this is not the address of a list; copy that of a page such as /vcs?stage=seed, or of the API such as \
+                              /api/v3/funding-rounds?stage=seed";
 
 const EXTENSIONS: [&str; 5] = [".json", ".md", ".csv", ".ndjson", ".atom"];
 
@@ -37,6 +45,23 @@ impl SavableSearch {
         let parsed = catalog.parse(resource, &values, SAVED).map_err(|issues| issues.report(catalog))?;
         let Request::List(query) = parsed.request else { unreachable!("the tables that are watched have plain lists") };
         Ok(Self { query, canonical: parsed.canonical, notes: parsed.notes })
+    }
+
+    /// Saves it for an account. Releases after `served` bring alerts.
+    pub async fn save(
+        &self,
+        auth: &Arc<AuthService>,
+        account: AccountId,
+        name: KeyName,
+        served: SnapshotVersion,
+        now: i64,
+    ) -> Result<Watch, AccountError> {
+        let (table, text) = (self.query.table, self.text());
+        let saved = auth.blocking(move |service| {
+            let watch = NewWatch { name: &name, table, query: Some(&text), records: &[], served };
+            service.store().add_watch(account, watch, now)
+        });
+        saved.await
     }
 
     pub fn text(&self) -> String {

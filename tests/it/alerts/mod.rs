@@ -3,6 +3,7 @@
 mod delivery;
 mod forms;
 mod lists;
+mod rest;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

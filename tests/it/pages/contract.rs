@@ -87,7 +87,7 @@ const PROMISES: &[(&str, &[&str])] = &[
              match.",
             "are accepted in any letter case and in other spellings (Series A, Germany, DEU) and returned in one.",
             "The letter case of slugs does not matter.",
-            "The REST API is read-only: GET and HEAD. OPTIONS returns 204",
+            "The data is read-only: GET and HEAD. OPTIONS returns 204",
             "a single record {\"data\": {…}}. v3 adds meta; v1 and v2 have it only if there are warnings.",
         ],
     ),

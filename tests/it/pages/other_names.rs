@@ -18,6 +18,7 @@ fn pages_are_found_by_the_names_that_people_try() {
         ("/companies", "/startups"),
         ("/funding-rounds.md", "/rounds.md"),
         ("/deals", "/rounds"),
+        ("/founders", "/people"),
     ] {
         let reply = client.get(tried);
         assert_eq!((reply.status, reply.header("location")), (308, page), "{tried}");

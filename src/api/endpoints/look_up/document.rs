@@ -4,9 +4,7 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterStyle};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::response::ResponseBuilder;
-use utoipa::openapi::schema::{
-    AdditionalProperties, Array, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type,
-};
+use utoipa::openapi::schema::{Array, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Required, Schema};
 
 use auth::quota::BATCHES_OF_CALLER;
@@ -26,6 +24,7 @@ use crate::openapi::parameter::{DocumentedOption, any_text, at_most, integer, qu
 use crate::openapi::schema::Schemas;
 use crate::openapi::vocabulary::{accepted_name, open_vocabulary, vocabulary};
 use crate::routes::Route;
+use crate::submission::closed_object;
 
 /// Names of the schemas of an item, of its kind and of many answers.
 const ITEM: &str = "LookUpItem";
@@ -111,11 +110,6 @@ fn example(name: &str, catalog: &Catalog) -> Value {
         "id" => json!([filter(name)]),
         name => filter(name).into(),
     }
-}
-
-/// An object of a request body: unknown names are rejected.
-fn closed_object() -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::Object).additional_properties(Some(AdditionalProperties::FreeForm(false)))
 }
 
 pub(super) fn add_schemas(schemas: &mut Schemas) {

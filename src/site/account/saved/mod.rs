@@ -21,6 +21,7 @@ use auth::quota::WorkCaller;
 use auth::watch::{Alert, Watch, WatchId};
 use auth::{StoreError, Visitor};
 use data::SnapshotVersion;
+use service::alerts::save::NOT_A_NAME;
 
 const PER_PAGE: usize = 25;
 /// Alerts of each search or list named in the overview.
@@ -128,7 +129,5 @@ pub(super) async fn run_in_turn<T>(request: AccountRequest<'_>, work: impl FnOnc
 
 /// The name of a search or list; the error is a message.
 fn parse_name(request: AccountRequest<'_>) -> Result<KeyName, String> {
-    request.form.text("name").parse().map_err(|_: ParseKeyNameError| {
-        "invalid name; use 1 to 100 visible characters on one line, and not an API key".to_owned()
-    })
+    request.form.text("name").parse().map_err(|_: ParseKeyNameError| NOT_A_NAME.to_owned())
 }

@@ -9,11 +9,11 @@ use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
+use api::options::is_presentation;
 use auth::Visitor;
-use auth::watch::NewWatch;
 use catalog::{Catalog, ListPosition, ParameterError, Resource};
 use data::Table;
-use service::alerts::save::{SavableSearch, list_of_address, table_of};
+use service::alerts::save::{NOT_A_LIST, SavableSearch, list_of_address, table_of};
 
 /// Maximum length of a proposed name in characters.
 const MAX_NAME: usize = 100;
@@ -59,11 +59,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     };
     let error = match list {
         Err("table") => format!("no list is called `{table}`; there are vcs, startups, funding-rounds and people"),
-        Err(_) => {
-            "this is not the address of a list; copy that of a page such as /vcs?stage=seed, or of the API such as \
-                   /api/v3/funding-rounds?stage=seed"
-                .to_owned()
-        }
+        Err(_) => NOT_A_LIST.to_owned(),
         Ok(_) => String::new(),
     };
     show(request, SearchDraft { address, list: list.ok().flatten(), error, ..SearchDraft::default() }).await
@@ -99,13 +95,8 @@ async fn show(request: AccountRequest<'_>, draft: SearchDraft) -> AccountResult 
     Ok(AccountReply::Page(form_status(if is_wrong { "wrong" } else { "" }), page.render()?))
 }
 
-/// True for parameters of the API and of pages that do not decide which records a list has.
-fn is_representation(name: &str) -> bool {
-    api::options::is_representation(name) || ["view", "format"].contains(&name)
-}
-
 fn preview(catalog: &Catalog, table: Table, query: &str) -> Result<SearchView, Vec<ParameterError>> {
-    let search = SavableSearch::parse(catalog, table, query, is_representation)?;
+    let search = SavableSearch::parse(catalog, table, query, is_presentation)?;
     let total = catalog.list(&search.query, ListPosition::default(), 1).total;
     let pairs = search.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     Ok(SearchView {
@@ -132,15 +123,11 @@ pub(super) async fn save(request: AccountRequest<'_>, visitor: Visitor) -> Accou
         Err(error) => return show(request, draft(error)).await,
     };
     let catalog = request.page.state.releases.current();
-    let Ok(search) = run_in_turn(request, || SavableSearch::parse(&catalog, table, &query, is_representation)).await?
+    let Ok(search) = run_in_turn(request, || SavableSearch::parse(&catalog, table, &query, is_presentation)).await?
     else {
         return show(request, draft(String::new())).await;
     };
-    let (account, served, now, text) = (visitor.account.id, catalog.version(), request.now, search.text());
-    let saved = request.auth.blocking(move |service| {
-        let watch = NewWatch { name: &name, table, query: Some(&text), records: &[], served };
-        service.store().add_watch(account, watch, now)
-    });
+    let saved = search.save(&request.page.state.auth, visitor.account.id, name, catalog.version(), request.now);
     match saved.await {
         Ok(watch) => Ok(AccountReply::Redirect(format!("{SAVED}/{}", watch.id.0).into(), Vec::new())),
         Err(error) => show(request, draft(form_error(error)?)).await,
