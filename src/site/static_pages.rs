@@ -49,8 +49,8 @@ pub(crate) enum StaticEntry {
 }
 
 pub(crate) enum PageBody {
-    /// HTML with placeholders: `{base}` of the service, its `{brand}`, `{firm_query}` for a firm's name, `{contact}`,
-    /// `{version_ends}`; what is between `{reviews}` and `{/reviews}` is there only if the service takes reviews.
+    /// HTML with placeholders: `{base}` of the service, its `{brand}`, `{firm}`, `{firm_name}` and `{firm_query}` for a firm's
+    /// slug, its name and that within a URL, `{contact}`, `{version_ends}`; what is between `{reviews}` and `{/reviews}` is there only if the service takes reviews.
     Text(&'static str),
     Template(DocsTemplate),
     /// An endpoint, by operation. The page also shows the request that its form describes.
@@ -65,6 +65,8 @@ impl PageBody {
                 let query: String = byte_serialize(firm.as_bytes()).collect();
                 let html = about_reviews(html, context.operator.takes_reviews());
                 let html = html.replace("{base}", &escaped(context.base)).replace("{firm_query}", &query);
+                let html = html.replace("{firm}", &context.catalog.example_slug(Table::Firms));
+                let html = html.replace("{firm_name}", &escaped(&firm));
                 let html = html.replace("{brand}", &escaped(context.operator.brand.name.as_str()));
                 let html = html.replace("{version_ends}", &version_ends(&context.operator.version_ends));
                 Ok(html.replace("{contact}", &contact(context.operator.contact.as_deref())))

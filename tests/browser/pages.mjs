@@ -17,7 +17,7 @@ const BUNDLED = [
   "/match?stage=seed&sector=fintech&country=US&raise_usd=2m&pick=alder-capital", "/compare?firm=alder-capital,lunpentanza-ventures",
   "/docs/clients", "/docs/mcp", "/docs/paging", "/docs/search", "/docs/score", "/docs/match", "/docs/limits", "/docs/versions",
   "/docs/errors", "/docs/operation", "/docs/keys", "/docs/alerts", "/docs/operate/dataset", "/docs/operate/import",
-  "/docs/operate/resolution", "/docs/operate/tables", "/signup", "/signin",
+  "/docs/operate/resolution", "/docs/operate/tables", "/docs/recipes", "/docs/recipes/match", "/signup", "/signin",
 ];
 
 // The profiles at the top of the lists: those with most to show.

@@ -19,6 +19,7 @@ use transport::static_asset::StaticAsset;
 
 pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs", "Getting started"),
+    ("/docs/recipes", "Recipes"),
     ("/docs/keys", "API keys"),
     ("/docs/reference", "REST reference"),
     ("/docs/clients", "Example clients"),
@@ -99,6 +100,47 @@ const PAGES: &[SiteEntry] = &[
     ("/docs/contract.txt", StaticEntry::File(contract::text)),
     page("/docs/errors", "Errors", "Every error code, what it means and how to fix it.", |_| errors_page()),
     text("/docs", "Docs", "How to use the REST API and the MCP endpoint.", include_str!("text/index.html")),
+    text!("recipes", "Recipes", "Twelve jobs in a few lines each, with what they print."),
+    text!(
+        "recipes/city",
+        "Seed investors in a city",
+        "Firms by stage and city in curl, Python, R, JavaScript and Sheets."
+    ),
+    text!(
+        "recipes/match",
+        "The ten investors to write to",
+        "Firms that fit a round, with reasons, in curl, Python, R and JavaScript."
+    ),
+    text!(
+        "recipes/co-investors",
+        "Who co-invests with a firm",
+        "Co-investors of a firm in curl, Python, R and JavaScript."
+    ),
+    text!(
+        "recipes/portfolio",
+        "The portfolio of a firm as CSV",
+        "The startups of a firm in curl, Python, R, JavaScript and DuckDB."
+    ),
+    text!(
+        "recipes/rounds-by-year",
+        "Rounds by year",
+        "Counts, sums and medians of rounds in curl, Python, R, JavaScript and DuckDB."
+    ),
+    text!("recipes/chart", "A chart in a notebook", "Money raised by year as a chart in Python and R."),
+    text!(
+        "recipes/names",
+        "Names looked up",
+        "Which records the names of a list mean, in curl, Python and JavaScript."
+    ),
+    text!("recipes/spreadsheet", "A spreadsheet", "Lists in Excel, Google Sheets and LibreOffice."),
+    text!("recipes/duckdb", "Lists in DuckDB", "A join of startups and rounds in DuckDB."),
+    text!("recipes/mirror", "A mirror kept in sync", "A copy of all records that reads only what changed."),
+    text!("recipes/follow", "What is new in a search", "New records of a search as a feed and by the API."),
+    text!(
+        "recipes/assistant",
+        "Answers from an assistant",
+        "The data in an assistant, and its tools in curl, Python and JavaScript."
+    ),
     text!("keys", "API keys", "How to get an API key, how to send it, and what to do if you lose it."),
     text!("paging", "Paging", "How to read a full list in each version of the API."),
     text!("changes", "Changes", "How to keep a copy of the data up to date."),

@@ -7,7 +7,7 @@ mod contract;
 mod coverage;
 mod data_page;
 mod discovery;
-mod docs;
+pub mod docs;
 pub mod docs_numbers;
 mod endpoint_reference;
 mod filters;
@@ -15,6 +15,7 @@ mod leaderboard;
 mod markets;
 mod other_names;
 mod profiles;
+mod recipes;
 mod resolve;
 mod theme;
 
@@ -82,8 +83,9 @@ fn every_link_of_every_page_works() {
         for link in page.values("[href]", "href") {
             let link = link.split('#').next().unwrap().to_owned();
             if link.is_empty() || !link.starts_with('/') {
-                let outside =
-                    ["https://", "http://", "cursor://", "vscode:"].iter().any(|start| link.starts_with(start));
+                let outside = ["https://", "http://", "cursor://", "vscode:", "lmstudio://"]
+                    .iter()
+                    .any(|start| link.starts_with(start));
                 assert!(link.is_empty() || outside, "{path} links to {link}");
                 continue;
             }
