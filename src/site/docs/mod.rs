@@ -91,6 +91,7 @@ const PAGES: &[SiteEntry] = &[
         "How to connect an AI assistant or an editor through MCP. No key is required.",
         mcp::page,
     ),
+    (mcp::BUNDLE, StaticEntry::File(mcp::bundle)),
     page(
         "/docs/contract",
         "Contract",

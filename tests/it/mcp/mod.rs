@@ -1,6 +1,7 @@
 //! The MCP endpoint: its protocol and its tools.
 
 mod batches;
+mod bundle;
 mod docs;
 mod endpoint;
 mod hostile;

@@ -18,7 +18,7 @@ use data::Table;
 use scraper::{ElementRef, Html};
 use search::MAX_HITS;
 use serde_json::{Value, json};
-use service::{Operator, ReviewAccess};
+use service::{Access, Operator, ReviewAccess};
 use site::CLIENTS;
 use site::static_pages::StaticPages;
 use transport::problem::Code;
@@ -88,7 +88,7 @@ fn every_page_loads_no_foreign_resource_and_its_links_work() {
         }
     }
     // Editors open these; a test of the page reads them.
-    links.retain(|link, _| !link.starts_with("cursor:") && !link.starts_with("vscode:"));
+    links.retain(|link, _| !["cursor:", "vscode:", "lmstudio:"].iter().any(|scheme| link.starts_with(scheme)));
     for (link, from) in &links {
         assert!(link.starts_with('/'), "{from} links to {link}");
         match link.split_once('#') {
@@ -257,14 +257,32 @@ fn links_to_editors_have_the_address_of_the_endpoint() {
         form_urlencoded::parse(query.as_bytes()).into_owned().collect::<Vec<(String, String)>>()
     };
     let url = "https://venturedex.example/api/mcp";
-    let cursor = parameters("cursor://anysphere.cursor-deeplink/mcp/install?");
-    assert_eq!(cursor[0], ("name".to_owned(), "venturedex".to_owned()));
-    let config = BASE64_STANDARD.decode(&cursor[1].1).unwrap();
-    assert_eq!(serde_json::from_slice::<Value>(&config).unwrap(), json!({ "url": url }));
+    for start in ["cursor://anysphere.cursor-deeplink/mcp/install?", "lmstudio://add_mcp?"] {
+        let named = parameters(start);
+        assert_eq!(named[0], ("name".to_owned(), "venturedex".to_owned()));
+        let config = BASE64_STANDARD.decode(&named[1].1).unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&config).unwrap(), json!({ "url": url }));
+    }
     // One text without a name.
     let code: Value = serde_json::from_str(&parameters("vscode:mcp/install?")[0].0).unwrap();
     assert_eq!(code, json!({ "name": "venturedex", "type": "http", "url": url }));
     assert!(page.contains(&format!("claude mcp add --transport http venturedex {url}<")));
+}
+
+#[test]
+fn links_to_editors_ask_for_the_key_of_a_private_service() {
+    let server = Server::of_operator(Operator { access: Access::Key, ..Operator::default() });
+    let page = parse(&server.account_client(Tier::Free).get("/docs/mcp").text);
+    let links = page.links();
+    let query = links.iter().find_map(|link| link.strip_prefix("vscode:mcp/install?")).unwrap();
+    let (text, _) = form_urlencoded::parse(query.as_bytes()).next().unwrap();
+    let code: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(code["headers"], json!({ "Authorization": "Bearer ${input:key}" }));
+    assert_eq!((&code["inputs"][0]["id"], &code["inputs"][0]["password"]), (&json!("key"), &json!(true)));
+    let cursor = links.iter().find_map(|link| link.strip_prefix("cursor://anysphere.cursor-deeplink/mcp/install?"));
+    let config = form_urlencoded::parse(cursor.unwrap().as_bytes()).last().unwrap().1.into_owned();
+    let config: Value = serde_json::from_slice(&BASE64_STANDARD.decode(config).unwrap()).unwrap();
+    assert_eq!(config["headers"]["Authorization"], "Bearer ${env:VENTUREDEX_KEY}");
 }
 
 /// Whether a program is installed. If not, its test is skipped, or fails if all tests must run.

@@ -507,7 +507,7 @@ impl Client {
         let header = |name: &str| response.headers().get(name).map_or("", |value| value.to_str().unwrap());
         let text = match header("content-type") {
             // Their letters say nothing; that they are there and how long is enough.
-            "font/woff2" | "image/png" => String::from_utf8_lossy(&bytes).into_owned(),
+            "font/woff2" | "image/png" | "application/octet-stream" => String::from_utf8_lossy(&bytes).into_owned(),
             _ if header("content-encoding") == "gzip" => unpacked(&bytes),
             _ => String::from_utf8(bytes).unwrap(),
         };
