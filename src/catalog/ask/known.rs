@@ -51,6 +51,13 @@ impl Path<'_, '_> {
             return Some(field + 1 - at);
         }
         let range = at..field + 1;
+        // `without funding`: no round, rather than rounds of unknown amounts.
+        if known == Some("total_raised_usd")
+            && matches!(*text, "with no" | "without" | "no")
+            && self.tokens[field].word.starts_with("fund")
+        {
+            return self.read_as(range, "max_rounds", "0", "no known round");
+        }
         if let Some(name) = known.filter(|_| is_known || !self.is_in(field + 1, "before others")) {
             return self.read_as(range, parameter, name, why);
         }

@@ -50,12 +50,15 @@ impl Catalog {
             interpretation.parts.iter().any(|part| matches!(part.parameter.as_str(), "slug" | "q"))
         };
         let mut read = ASKED.map(|resource| (resource, self.interpret_words(resource, &words)));
-        // `who invested in the series A of Acme`
+        // `who invested in the series A of Acme`, `the largest series B in France`, `which country raised the most`
+        let (asks_for_sum, compares_amounts) = (words.asks_for_sum(), words.compares_amounts());
         let is_of_rounds = read.iter().any(|(resource, read)| {
-            let has = |name: &str| read.parts.iter().any(|part| part.parameter == name);
-            *resource == Resource::Rounds && has("startup") && has("stage")
+            let has = |names: &[&str]| read.parts.iter().any(|part| names.contains(&part.parameter.as_str()));
+            let is_sized = read.parts.iter().any(|part| part.parameter == "sort" && part.value.contains("amount"));
+            let is_round = is_sized || has(&["since", "until", "min_amount_usd", "max_amount_usd"]);
+            let is_of_stage = has(&["stage"]) && (has(&["startup"]) || (named.is_none() && is_round));
+            *resource == Resource::Rounds && (is_of_stage || (compares_amounts && read.groups().is_some()))
         });
-        let asks_for_sum = words.asks_for_sum();
         let cost = |(resource, interpretation): &(Resource, Interpretation)| {
             let is_other = match asks_for_sum {
                 _ if is_of_rounds => *resource != Resource::Rounds,
@@ -93,6 +96,6 @@ impl Catalog {
             None => AnswerKind::List,
         };
         let is_sum = asks_for_sum && resource == Resource::Rounds;
-        AskedList { resource, kind, interpretation, why, counted, is_sum, compares_amounts: words.compares_amounts() }
+        AskedList { resource, kind, interpretation, why, counted, is_sum, compares_amounts }
     }
 }

@@ -247,6 +247,10 @@ impl Path<'_, '_> {
     }
 
     fn find_own_name(&self, at: usize, continues: bool) -> OwnName {
+        // `Uber's first round` is not one of the firm First Round.
+        if at > 0 && self.tokens[at - 1].is_possessive && !self.tokens[at].is_capitalized() {
+            return None;
+        }
         let (parameter, tables): (_, &[Table]) = match self.table {
             Table::Startups => ("investor", &[Table::Firms]),
             Table::Rounds if self.mentions("both") => ("investor", &[Table::Firms]),

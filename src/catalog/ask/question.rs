@@ -206,6 +206,7 @@ impl<'a> QuestionWords<'a> {
         let is_role = |at: usize| {
             let mut roles = self.lexicon.meanings(&self.tokens[at].word).iter();
             roles.any(|meaning| matches!(meaning, PhraseMeaning::Role(role) if *role != INVESTOR))
+                && !(2..4).any(|length| self.is_name_of_firm(at, length))
                 && (self.is_in(at + 1, "at") || self.tokens[at].word.ends_with('s') && !self.is_at(at + 1, &["of"]))
         };
         // `accelerators in Berlin`
@@ -230,6 +231,11 @@ impl<'a> QuestionWords<'a> {
             records.or_else(|| other().map(of_word))
         };
         (0..self.tokens.len()).find_map(named)
+    }
+
+    fn is_name_of_firm(&self, at: usize, length: usize) -> bool {
+        let name = self.phrase_at(at, length);
+        name.is_some_and(|name| !self.catalog.rows_named(Table::Firms, &name).is_empty())
     }
 
     /// True for `how many startups`, `number of rounds`.

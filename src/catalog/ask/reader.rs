@@ -308,6 +308,9 @@ impl Path<'_, '_> {
         let before = bounds.map(|bound| bound.words.len()).max().filter(|_| found.is_bare);
         let bounded = before.and_then(|words| Some(self.amount_at(at - words)?.0));
         let found = bounded.unwrap_or(found);
+        // `with zero rounds`
+        let is_none = found.is_bare && !found.is_money && found.min == Some(0);
+        let found = if is_none { QuestionAmount { min: None, is_bare: false, ..found } } else { found };
         // `not above $20m`
         if self.sign.is_some_and(|sign| sign.is_unclear) {
             return self.leave(at..at + length);
@@ -370,6 +373,13 @@ impl Path<'_, '_> {
         // `checks of about 250k`
         let min = min.zip(max.filter(|_| is_one)).map(|(min, max)| min.midpoint(max)).or(min);
         let max = max.filter(|_| (!is_bare || is_about || min_name.is_empty()) && !is_one);
+        // No parameter sums up the rounds of a period.
+        let why = match (min_name, self.topic) {
+            ("min_raised_usd", Some(Topic::Raising)) if (0..self.tokens.len()).any(|at| self.is_date(at)) => {
+                "amount of all rounds, of any year"
+            }
+            _ => why,
+        };
         let ends = [(min_name, min.map(|min| min.to_string())), (max_name, max.map(|max| max.to_string()))];
         self.read_ends(at..end.min(self.tokens.len()), ends, why)
     }
@@ -501,6 +511,14 @@ impl Path<'_, '_> {
     }
 
     pub(super) fn glue(&mut self, at: usize) -> Option<usize> {
+        // The amounts of rounds have their sum, mean and median.
+        let sum = self.find_phrase(at, "sums").filter(|_| self.table == Table::Rounds && self.asks_for_sum());
+        if let Some(sum) = sum {
+            return Some(sum.words.len());
+        }
+        if self.is_measure(at) {
+            return self.leave(at..at + 1);
+        }
         if self.is_at(at, &["down"]) && self.record_at(at + 1) == Some(Table::Rounds) {
             return self.leave(at..at + 1);
         }
@@ -519,14 +537,6 @@ impl Path<'_, '_> {
             let value = self.longest_meaning(at + 1).map_or(0, |(length, _)| length);
             self.unread.push(at..at + 1 + value);
             return Some(1 + value);
-        }
-        // The amounts of rounds have their sum, mean and median.
-        let sum = self.find_phrase(at, "sums").filter(|_| self.table == Table::Rounds && self.asks_for_sum());
-        if let Some(sum) = sum {
-            return Some(sum.words.len());
-        }
-        if self.is_measure(at) {
-            return self.leave(at..at + 1);
         }
         self.unread.push(at..at + 1);
         // A word such as `not` cannot be skipped.

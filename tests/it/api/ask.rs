@@ -36,6 +36,11 @@ const ANSWERS: &[(&str, &str, &str)] = &[
     ("how much did startups in Germany raise since 2024", "funding-rounds", "count"),
     ("average seed round in the US", "funding-rounds", "count"),
     ("grants in the US", "funding-rounds", "list"),
+    ("what was the biggest series B in the US", "funding-rounds", "list"),
+    ("series A between $5M and $10M in London in 2025", "funding-rounds", "list"),
+    ("series A startups in London", "startups", "list"),
+    ("which country raised the most money in 2025", "funding-rounds", "count"),
+    ("last round of Tidewick Health", "funding-rounds", "list"),
 ];
 
 #[test]

@@ -88,9 +88,11 @@ fn bless(path: &str, shown: &str, answer: &str) {
     let file = root().join("src/site/docs/text").join(path.strip_prefix("/docs/").unwrap()).with_extension("html");
     let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let source = fs::read_to_string(&file).unwrap();
-    let with_answer =
-        source.replacen(&format!("\"answer\">{}<", escaped(shown)), &format!("\"answer\">{}<", escaped(answer)), 1);
-    fs::write(file, with_answer).unwrap();
+    // What is shown is read without the spaces in front of it.
+    let place = source.find(&format!("{}</pre>", escaped(shown))).unwrap_or_else(|| panic!("{path} shows\n{shown}"));
+    let (before, after) = (source[..place].trim_end(), &source[place + escaped(shown).len()..]);
+    assert!(before.ends_with("\"answer\">"), "{path}: {before}");
+    fs::write(file, format!("{before}{}{after}", escaped(answer))).unwrap();
 }
 
 /// Runs the recipes of all pages in their order, each page in a folder of its own, and hands what they print to `check`.
