@@ -176,7 +176,14 @@ impl<'s> Evidence<'_, 's> {
     /// True if the investors of a column are people, and another column has organizations.
     fn names_people_of_firms(&self) -> bool {
         let is_name = |column: &Column<'_>| column.noun() == Some("name") && column.has_names() && !column.is_list();
-        let has_people = |column: &Column<'_>| is_name(column) && values::are_people(&column.values);
+        // Funds may have names like people. Their managers, or the years in which they began, tell that they are none.
+        let has_managers = self.any(|column| column.meaning.is_manager && is_name(column));
+        let has_vintages = self.any(|column| values::is_of_list("vintages", column.header));
+        let is_fund = |column: &Column<'_>| {
+            !column.meaning.is_manager && (has_vintages || has_managers && column.is_of(&[Some(Owner::Firm)]))
+        };
+        let has_people =
+            |column: &Column<'_>| is_name(column) && values::are_people(&column.values) && !is_fund(column);
         let others = [None, Some(Owner::Firm), Some(Owner::Startup), Some(Owner::Organization)];
         let is_other = |column: &Column<'_>| is_name(column) && column.is_of(&others) && !has_people(column);
         let has_title = self.any(|column| column.noun() == Some("title"));

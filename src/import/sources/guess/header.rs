@@ -1,6 +1,6 @@
 //! The meaning of a header: whose field it is, and which, by the words of `headers.txt`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::sources::money;
@@ -40,7 +40,8 @@ pub(super) struct Meaning {
 }
 
 /// Nouns that say little next to another.
-const WEAK: [&str; 9] = ["name", "location", "region", "url", "year", "size", "type", "round", "date"];
+const WEAK: [&str; 11] =
+    ["name", "location", "region", "url", "year", "month", "quarter", "size", "type", "round", "date"];
 
 /// Words in a term, at most.
 const MAX_TERM: usize = 8;
@@ -171,6 +172,16 @@ pub(super) fn words(header: &str) -> Vec<String> {
 /// True if the header is one of private data.
 pub(crate) fn is_private(header: &str) -> bool {
     Meaning::read(header).is_private()
+}
+
+/// True for a word with letters beyond ASCII in the terms of headers, in any letter case: `Società`.
+pub(crate) fn is_header_word(word: &str) -> bool {
+    static WORDS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+        let terms = term_lines().map(|(_, term)| term.to_lowercase());
+        let words = terms.flat_map(|term| term.split(|char| !is_of_word(char)).map(str::to_owned).collect::<Vec<_>>());
+        words.filter(|word| !word.is_ascii()).collect()
+    });
+    WORDS.contains(&word.to_lowercase())
 }
 
 /// True for words that say only that an investor leads a round: `Lead`, `chef de file`, `领投`.
@@ -382,7 +393,18 @@ impl Meaning {
             ([], ["type"]) if owner == Some(Owner::Round) => Some("round"),
             ([], ["size"]) if owner == Some(Owner::Round) => Some("amount"),
             ([], ["size"]) if owner == Some(Owner::Firm) => Some("aum"),
-            ([], ["year"] | ["round", "date" | "year"] | ["date" | "year", "round"] | ["date", "year"]) => Some("date"),
+            // `Month announced` is a part of a date, and `Year/Month` is one.
+            ([], parts @ ([_] | [_, _])) if parts.contains(&"month") && !parts.contains(&"year") => Some("month"),
+            ([], parts @ ([_] | [_, _])) if parts.contains(&"quarter") && !parts.contains(&"year") => Some("quarter"),
+            ([], ["year", "month" | "quarter"] | ["month" | "quarter", "year"]) => Some("date"),
+            (
+                [],
+                ["year"]
+                | ["round", "date" | "year"]
+                | ["date" | "year", "round"]
+                | ["date", "year"]
+                | ["year", "date"],
+            ) => Some("date"),
             ([], ["round", "size"] | ["size", "round"]) => Some("amount"),
             ([], ["location", "region"] | ["region", "location"]) => Some("region"),
             ([], ["name", "url"] | ["url", "name"]) => Some("url"),
@@ -398,8 +420,6 @@ impl Meaning {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
 
     #[test]
@@ -432,6 +452,10 @@ mod tests {
             ("Deal Name", Some(Round), None),
             ("FIRM TYPE", Some(Firm), Some("type")),
             ("LinkedIn", None, Some("id.linkedin")),
+            ("announced_month", None, Some("month")),
+            ("Jahr/Monat", None, Some("date")),
+            ("月份", None, Some("month")),
+            ("Year announced", None, Some("date")),
             ("Company/Fund", Some(Organization), Some("name")),
             ("Empresa / Fondo", Some(Organization), Some("name")),
             ("Fund/Company", Some(Firm), Some("name")),

@@ -34,7 +34,7 @@ use crate::sources::{EntityKind, Source, SourceError};
 use data::parameter_error::shortened_to;
 use data::vocabulary::Vocabulary as _;
 use header::{Meaning, Owner, words};
-pub(crate) use header::{is_private, names_field, names_lead, names_records};
+pub(crate) use header::{is_header_word, is_private, names_field, names_lead, names_records};
 use sample::Sample;
 pub(crate) use section::line_for;
 use section::{Key, Reference, Relations, Sections, organization_kind};

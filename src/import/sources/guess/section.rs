@@ -14,7 +14,7 @@ use crate::sources::mapping::list;
 use crate::sources::missing::MissingIn;
 use data::meaning::Meaning;
 use data::vocabulary::Vocabulary as _;
-use data::{Country, FirmKind, Stage, StartupStatus, identifier};
+use data::{Country, FirmKind, PartialDate, Stage, StartupStatus, identifier};
 
 pub(super) struct Section {
     pub kind: EntityKind,
@@ -208,10 +208,13 @@ impl<'o, 's> Sections<'o, 's> {
         let is_fund = |column: &Column<'_>| {
             column.meaning.noun() == Some("name") && column.is_of(&[Some(Owner::Firm)]) && !column.meaning.is_manager
         };
-        let is_manager = subject.is_some_and(|meaning| meaning.is_manager);
+        let has_funds = subject.is_some_and(|meaning| meaning.is_manager) && !self.outline.all(is_fund).is_empty();
+        if has_funds {
+            self.leave_out_of_funds();
+        }
         let owners = match subject.and_then(header::Meaning::owner) {
             // Fields of the fund are not those of the firm that manages it.
-            _ if is_manager && !self.outline.all(is_fund).is_empty() => vec![None, Some(Owner::Organization)],
+            _ if has_funds => vec![None, Some(Owner::Organization)],
             Some(Owner::Startup) => vec![None, Some(own), Some(Owner::Organization), Some(Owner::Startup)],
             _ => vec![None, Some(own), Some(Owner::Organization)],
         };
@@ -220,6 +223,17 @@ impl<'o, 's> Sections<'o, 's> {
             self.status_of_names(&mut lines);
         }
         self.sections.push(Section { kind, lines });
+    }
+
+    /// Leaves out what differs between the funds of a firm, but for lists, which have the values of all.
+    fn leave_out_of_funds(&mut self) {
+        let Some(subject) = self.outline.subject else { return };
+        let differs = |index: &usize| self.outline.agrees(subject, *index) == Some(false);
+        let columns = self.outline.all(|column| !matches!(column.noun(), Some("stage" | "sectors")));
+        for index in columns.into_iter().filter(differs) {
+            self.foreign.insert(index);
+            self.open.insert(index, open("differs between the funds of a firm; left out"));
+        }
     }
 
     /// The states of startups from the notes behind their names, unless a column has them: `Kelpworks (written off)`.
@@ -707,7 +721,10 @@ impl<'o, 's> Sections<'o, 's> {
                 let is_of_round = |column: &Column<'_>| column.is_of(&[Some(Owner::Round)]) && column.is_sure();
                 has_sales && field == "amount_usd" && self.column(*index).is_some_and(is_of_round)
             };
-            columns.sort_by_key(|index| (!is_said(index), rank(index), !self.outline.has_dollars(*index)));
+            // A day says more than a year.
+            let is_year = |index: &usize| field == "announced_on" && self.has_only_years(*index);
+            columns
+                .sort_by_key(|index| (!is_said(index), rank(index), is_year(index), !self.outline.has_dollars(*index)));
             if field == "stage" && self.stages(&mut lines, &columns) {
                 continue;
             }
@@ -723,6 +740,7 @@ impl<'o, 's> Sections<'o, 's> {
             }
         }
         self.date_precision(&mut lines);
+        self.date_parts(&mut lines);
         add_rate_days(&mut lines);
         self.investors(&mut lines);
         let key = self.round_key(parent.column());
@@ -797,6 +815,80 @@ impl<'o, 's> Sections<'o, 's> {
         }
     }
 
+    fn has_only_years(&self, index: usize) -> bool {
+        self.column(index).is_some_and(|column| {
+            most(&column.values, |value| {
+                values::clear_date(value).is_some_and(|date| !date.is_day() && !date.is_month())
+            })
+        })
+    }
+
+    /// Dates with their year, month and perhaps day in columns of their own. A part that is not sure becomes a remark.
+    fn date_parts(&mut self, lines: &mut [String]) {
+        let of_rounds = |column: &Column<'_>| column.is_of(&[None, Some(Owner::Round)]);
+        let is_part = |column: &Column<'_>| matches!(column.noun(), Some("month" | "quarter")) && of_rounds(column);
+        let parts = self.outline.all(is_part);
+        let years = self.used.iter().find(|(_, field)| **field == "announced_on").map(|(index, _)| *index);
+        let Some(years) = years.filter(|index| self.has_only_years(*index)) else { return };
+        let is_day = |column: &Column<'_>| {
+            let is_named =
+                column.noun() == Some("date") && column.is_sure() || values::is_of_list("days", column.header);
+            let is_number = |value: &str| value.parse().is_ok_and(|day: u8| (1..=31).contains(&day));
+            is_named && of_rounds(column) && most(&column.values, is_number)
+        };
+        let days = self.outline.all(is_day);
+        let is_month = |index: &usize| self.column(*index).is_some_and(|column| column.noun() == Some("month"));
+        let months: Vec<usize> = parts.iter().copied().filter(is_month).collect();
+        let is_sure = |index: &usize| self.column(*index).is_some_and(Column::is_sure);
+        let line = lines.iter_mut().find(|line| **line == format!("announced_on = {}", self.header(years)));
+        let joined = match (&*months, &*days) {
+            ([month], [day]) => [vec![years, *month, *day], vec![years, *month]],
+            ([month], _) => [vec![years, *month], Vec::new()],
+            _ => Default::default(),
+        };
+        let mut found = joined.into_iter().filter_map(|columns| Some((self.date_form(&columns)?, columns)));
+        let reason = match (found.next(), line) {
+            (Some((form, columns)), Some(line)) if columns[..2].iter().all(is_sure) => {
+                let headers = self.headers(&columns);
+                *line = format!("announced_on = {{ columns = [{headers}], join = \"-\"{form} }}");
+                self.mark(&columns, "announced_on");
+                "not joined with the dates, which have another part"
+            }
+            _ => "perhaps a part of the dates, which have only years; left out",
+        };
+        self.open.extend([parts, days].concat().into_iter().map(|index| (index, open(reason))));
+    }
+
+    /// How the dates of columns with a year, a month and perhaps a day are read; `None` if they are not dates of that precision.
+    fn date_form(&self, columns: &[usize]) -> Option<&'static str> {
+        const FORMS: [&str; 2] = ["%Y-%m-%d", "%Y-%B-%d"];
+        const DATES: &str = ", dates = [\"%Y-%m-%d\", \"%Y-%B-%d\"]";
+        let cells = |index: &usize| -> BTreeMap<usize, &str> {
+            let texts = self.column(*index).map_or(&[][..], |column| &column.texts);
+            self.outline.rows_of(*index).iter().copied().zip(texts.iter().copied()).collect()
+        };
+        let parts: Vec<BTreeMap<usize, &str>> = columns.iter().map(cells).collect();
+        let rows: Vec<&usize> = parts.last()?.keys().collect();
+        let text = |row: &&usize| parts.iter().filter_map(|part| part.get(row).copied()).collect::<Vec<_>>().join("-");
+        let dates: Vec<String> = rows.iter().map(text).collect();
+        let dates: Vec<&str> = dates.iter().map(String::as_str).collect();
+        let is_day = |text: &str| values::clear_date(text).is_some_and(PartialDate::is_day);
+        let is_month = |text: &str| values::clear_date(text).is_some_and(PartialDate::is_month);
+        match columns.len() {
+            2 if share(&dates, is_month) >= 0.9 => Some(""),
+            // Without its month, a day would be read as one: where a row may lack it, the forms tell.
+            3 if share(&dates, |text| FORMS.iter().any(|form| values::reads(form, text))) >= 0.9
+                && parts.iter().all(|part| part.len() == rows.len()) =>
+            {
+                Some(DATES)
+            }
+            3 if share(&dates, is_day) >= 0.9 && self.outline.is_whole => {
+                rows.iter().all(|row| parts[1].contains_key(row)).then_some("")
+            }
+            _ => None,
+        }
+    }
+
     /// Key of a round: its identifier, or else startup, day and stage, and the amount if they are equal without it.
     fn round_key(&mut self, startup: usize) -> String {
         if let Some(key) = self.described_key() {
@@ -806,12 +898,15 @@ impl<'o, 's> Sections<'o, 's> {
             self.used.insert(id, "key");
             return format!("key = {}", self.header(id));
         }
-        let find = |field: &str| self.used.iter().find(|(_, known)| **known == field).map(|(index, _)| *index);
+        let find = |field: &str| -> Vec<usize> {
+            self.used.iter().filter(|(_, known)| **known == field).map(|(index, _)| *index).collect()
+        };
         let mut days = find("announced_on");
-        if days.is_none() {
-            days = self.outline.all(Column::has_days).first().copied();
+        if days.is_empty() {
+            days.extend(self.outline.all(Column::has_days).first());
         }
-        let mut parts: Vec<usize> = [Some(startup), days, find("stage")].into_iter().flatten().collect();
+        let stage = find("stage").into_iter().take(1).collect();
+        let mut parts: Vec<usize> = [vec![startup], days, stage].concat();
         if parts.len() < 2 {
             parts.extend(self.outline.all(Column::has_amounts).first());
         }
@@ -1132,8 +1227,20 @@ pub(super) fn organization_kind(outline: &Outline<'_>, organizations: usize) -> 
         0.3.. => 1,
         _ => 0,
     };
-    let points =
-        of_names + points_of(of_labels, 4) + points_of(of_titles, 2) + points_of(of_subject, 2) + points_of(of_file, 1);
+    // Who appointed the members of a board are firms, next to startups.
+    let is_of_firms = |column: &Column<'_>| {
+        column.noun().is_none_or(|noun| noun == "name")
+            && values::are_names(&column.values)
+            && most(&column.values, |name| values::has_firm_word(name) && !values::is_address(name))
+    };
+    let is_startup = firms == 0.0 && column.is_of(&[Some(Owner::Startup), Some(Owner::Organization)]);
+    let of_others = (is_startup && outline.columns.iter().any(is_of_firms)).then_some(EntityKind::Startup);
+    let points = of_names
+        + points_of(of_others, 2)
+        + points_of(of_labels, 4)
+        + points_of(of_titles, 2)
+        + points_of(of_subject, 2)
+        + points_of(of_file, 1);
     match points {
         2.. => Some(EntityKind::Firm),
         ..=-2 => Some(EntityKind::Startup),

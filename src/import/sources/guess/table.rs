@@ -106,6 +106,8 @@ impl<'s> Column<'s> {
         match self.meaning.noun().filter(|_| self.meaning.is_plain()) {
             // `Investor category`
             Some("sectors") if values::is_vocabulary::<FirmKind>(&self.values) => Some("type"),
+            // `Month` with `March 2024`
+            Some("month" | "quarter") if most(&self.values, values::is_date) => Some("date"),
             noun => noun,
         }
     }
@@ -139,9 +141,11 @@ impl<'s> Column<'s> {
         }
     }
 
-    /// False for managers that do not look like firms: they may be people.
+    /// False for managers that do not look like firms: they may be people, unless the header says what they are.
     pub(super) fn may_be_firms(&self) -> bool {
-        !self.meaning.is_manager || share(&self.values, values::has_firm_word) >= 0.3
+        !self.meaning.is_manager
+            || self.meaning.owners.contains(&Owner::Organization)
+            || share(&self.values, values::has_firm_word) >= 0.3
     }
 
     /// True if the cells name firms that invest, one or several.
@@ -240,8 +244,8 @@ impl<'s> Outline<'s> {
                 _ => return None,
             };
             let is_fit = column.is_named && column.has_names();
-            // The names of a list differ.
-            let is_list = !matches!(self.rows, RowKind::Rounds | RowKind::People);
+            // The names of a list differ, but for managers of several funds.
+            let is_list = !matches!(self.rows, RowKind::Rounds | RowKind::People) && !column.meaning.is_manager;
             let is_own = !is_list || column.distinct() >= 0.5 && column.is_filled(self.height);
             let is_first = u32::from(column.noun() == Some("name"));
             // The firm of a fund is its manager.

@@ -14,7 +14,7 @@ use data::fold::fold;
 use data::import::website;
 use data::meaning::Meaning;
 use data::name::{OwnName, WordKind};
-use data::{Country, FirmKind, word_file};
+use data::{Country, FirmKind, PartialDate, word_file};
 
 /// Share of the values that must be of a form.
 const MOST: f64 = 0.6;
@@ -118,8 +118,16 @@ pub(super) fn is_date(value: &str) -> bool {
     is_iso_date(value) || FORMATS.iter().any(|format| reads(format, value)) || is_other()
 }
 
-fn reads(format: &str, value: &str) -> bool {
+pub(super) fn reads(format: &str, value: &str) -> bool {
     DateFormat::parse(format).is_ok_and(|format| format.read(value).is_some())
+}
+
+/// A date of any usual form in which neither number may be the day or the month.
+pub(super) fn clear_date(value: &str) -> Option<PartialDate> {
+    match WrittenDate::read(value) {
+        Some(WrittenDate::Known(date, None)) => Some(date),
+        _ => None,
+    }
 }
 
 /// True for the precision of a date: `day`, `month`.

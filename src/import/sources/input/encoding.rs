@@ -3,9 +3,9 @@
 //! A file is UTF-8 by the share of valid sequences, so that a stray byte does not change how the rest is read. For other
 //! files a detector names an encoding. Its answer counts if the decoded words look like words: a wrong table gives symbols
 //! within words, capital letters behind small ones, or letters of two scripts in one word. If several tables give words, the
-//! one counts whose words are of few languages, or of the language that the other words are of. If that is not clear either, the
-//! file is refused: text in the wrong letters
-//! looks right to nobody but a program.
+//! one counts whose words are of few languages, that has words of headers or months where others have none, or that is of the
+//! language of the other words. If that is not clear either, the file is refused: text in the wrong letters looks right to
+//! nobody but a program.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -14,8 +14,10 @@ use chardetng::EncodingDetector;
 use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::sources::Result;
+use crate::sources::guess::is_header_word;
 use crate::sources::input::Member;
 use crate::sources::input::words::{Language, languages};
+use crate::sources::mapping::date_format::month_of;
 use data::import::diagnostics::quoted;
 
 /// Bytes that are read at most.
@@ -206,15 +208,18 @@ fn decide(scan: &ByteScan) -> Result<&'static Encoding, String> {
         let first = of_it.next()?;
         of_it.all(|other| first.differing(other) == 0 || first.has_clearer_signs(other)).then_some(first)
     };
-    // Dashes and signs of currencies decide if they are all that differs.
-    let of_signs = || {
+    // The one that is clearer than all others with other words.
+    let find = |is_clearer: fn(&Decoded, &Decoded) -> bool| {
         let is_clear = |decoded: &&&Decoded| {
-            let is_same = |other: &&Decoded| decoded.differing(other) == 0 && other.differing(decoded) == 0;
-            fitting.iter().all(|other| is_same(other) || decoded.has_clearer_signs(other))
+            fitting.iter().all(|other| decoded.words == other.words || is_clearer(decoded, other))
         };
         fitting.iter().find(is_clear)
     };
-    chosen.or_else(of_signs).or_else(of_language).map(|decoded| decoded.encoding).ok_or_else(|| {
+    // Dashes and signs of currencies decide if they are all that differs.
+    let of_signs = || find(Decoded::has_clearer_signs);
+    let of_known_words = || find(|decoded, other| decoded.has_known_word(other) && !other.has_known_word(decoded));
+    let found = chosen.or_else(of_signs).or_else(of_known_words).or_else(of_language);
+    found.map(|decoded| decoded.encoding).ok_or_else(|| {
         let shown = if fitting.is_empty() { candidates.iter().take(2).collect() } else { fitting };
         unclear(&shown)
     })
@@ -236,9 +241,20 @@ fn language_of(bytes: &[u8]) -> Option<&'static Language> {
     }
 }
 
+/// What a file would be in different encodings, by words that differ between them.
 fn unclear(candidates: &[&Decoded]) -> String {
-    let read = candidates.iter().take(3).map(|decoded| {
-        let words = decoded.words.iter().take(3).map(|word| quoted(word)).collect::<Vec<_>>().join(", ");
+    let mut different: Vec<&Decoded> = Vec::new();
+    for decoded in candidates {
+        if different.iter().all(|other| other.words != decoded.words) {
+            different.push(decoded);
+        }
+    }
+    different.truncate(3);
+    let read = different.iter().map(|decoded| {
+        let differs = |word: &&String| different.iter().any(|other| !other.words.contains(word));
+        let mut words: Vec<&String> = decoded.words.iter().filter(differs).take(1_000).collect();
+        words.dedup();
+        let words = words.into_iter().take(3).map(|word| quoted(word)).collect::<Vec<_>>().join(", ");
         format!("as {} it has {words}", decoded.encoding.name().to_lowercase())
     });
     let remedy = "name the encoding in the input of the mapping, such as `encoding = \"windows-1250\"`, or save the file as UTF-8";
@@ -312,6 +328,12 @@ impl Decoded {
             script(char).is_none() || char.is_ascii() || char.to_lowercase().all(|char| language.letters.contains(char))
         };
         self.words.iter().take(5_000).all(|word| word.chars().all(is_known))
+    }
+
+    /// True if a word of headers or the name of a month is read otherwise by another encoding. Short words may be so by chance.
+    fn has_known_word(&self, other: &Self) -> bool {
+        let is_known = |word: &&String| word.chars().count() >= 3 && (is_header_word(word) || month_of(word).is_some());
+        self.words.iter().take(5_000).filter(is_known).any(|word| !other.words.contains(word))
     }
 
     /// Number of different words that another encoding reads otherwise.
@@ -462,6 +484,13 @@ mod tests {
             ("windows-1252", "Nom;Ville;Montant levé\nCardère;Lille;12\nHulotte et les Autres;Lyon;3\n"),
             ("windows-1252", "denominazione;sede;data inizio dell'attività;codice\nLago;Milano;2021;1\n"),
             ("windows-1252", "Albo – Sezione\nDenominazione;Sede\nColle;Roma\n"),
+            // One word that is known decides, or the language of the other words.
+            ("windows-1252", "Azienda;Città;Quota\nOrto Blu;Bari;12\n"),
+            ("windows-1252", "Participada;Año;Cuota\nOlmo;2021;3\n"),
+            ("windows-1250", "Nazwa firmy;Źródło;Rok\nOlcha;plik;2020\n"),
+            ("windows-1252", "Firma;Stand\nErle;3 März 2024\n"),
+            ("windows-1252", "Voornaam;Achternaam;Plaats;Ticket\nCoen;Veld;Sint-Niklaas;€ 50\nNoël;Dam;Hoorn;€ 20\n"),
+            ("windows-1252", "Cognome;Nome;Ruolo;Azienda\nNiccolò;Elio;Socio;Tre Ponti\n"),
             ("windows-1252", "Name,AUM\nAlder,€120\nBirch,£85\n"),
             ("windows-1252", "Name,AUM\nAlder,120 €\nLäufer – Söhne,85 €\n"),
             ("windows-1250", "Nazwa;Kwota\nDębowa Ścieżka – Łódź;85 €\nŹródło;12 €\nMłyn;7 €\n"),
@@ -495,6 +524,12 @@ mod tests {
             assert!(problem.contains("encoding = \"windows-1250\""), "{problem}");
         }
         assert!(scanned(b"Name\nPe\xf1a\n").unwrap_err().contains("Pe\u{f1}a"));
+        // Words that are equal, and encodings that are, tell nothing.
+        let problem = scanned(b"Name;Sum\nAlder;\x80 5\nPe\xf1a;\x80 7\n").unwrap_err();
+        assert!(
+            problem.contains("Pe\u{f1}a") && !problem.contains('€') && !problem.contains("windows-1254"),
+            "{problem}"
+        );
     }
 
     #[test]

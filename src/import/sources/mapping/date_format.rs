@@ -220,7 +220,7 @@ static LONG_NAMES: LazyLock<Vec<(&'static str, u32)>> = LazyLock::new(|| {
 });
 
 /// The month with a name of any known language.
-fn month_of(name: &str) -> Option<u32> {
+pub(crate) fn month_of(name: &str) -> Option<u32> {
     let lower = name.to_lowercase();
     NAMES.get(lower.trim_end_matches('.')).copied().flatten().filter(|month| (1..=12).contains(month))
 }

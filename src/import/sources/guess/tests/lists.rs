@@ -246,3 +246,96 @@ fn a_loan_in_japanese_is_any_financing_in_chinese() {
     let (_, statements) = read("rounds.csv", chinese);
     assert_lacks(&statements, &["debt"]);
 }
+
+#[test]
+fn years_months_and_days_of_several_columns_are_one_date() {
+    let rows = |delimiter: &str, header: &str, dates: &[&str]| {
+        let startups = ["Alderly", "Birchbot", "Cedarly", "Dunlin"];
+        let row = |(startup, date): (&str, &&str)| format!("{startup}|{date}|Seed|2000000|Elm Capital\n");
+        let rows: String = startups.into_iter().zip(dates).map(row).collect();
+        format!("{header}\n{rows}").replace('|', delimiter)
+    };
+    let german = "Startup|Jahr|Monat|Tag|Runde|Betrag (USD)|Investoren";
+    let spanish = "Empresa|Mes|Año|Ronda|Importe (USD)|Inversores";
+    let english = "Company|Stage|Year announced|Month announced|Amount (USD)|Investors";
+    let polish = "Spółka|Rok|Miesiąc|Dzień|Runda|Kwota (USD)|Inwestorzy";
+    for (text, dates) in [
+        (
+            rows(";", german, &["2021|März|3", "2022|Mai|14", "2023|Oktober|9", "2024|Juni|30"]),
+            ["2021-03-03", "2023-10-09"],
+        ),
+        (rows(";", polish, &["2021|1|3", "2022|5|", "2023|11|9", "2024|6|30"]), ["2021-01-03", "2022-05"]),
+        (rows(",", spanish, &["2|2019", "11|2020", "|2021", "7|2022"]), ["2019-02", "2021"]),
+    ] {
+        let (guessed, statements) = read("deals.csv", &text);
+        assert_has(&guessed, &["announced_on = { columns = [", "join = \"-\""]);
+        assert_has(&statements, &dates.map(|date| format!(",announced_on,{date},")).each_ref().map(String::as_str));
+        assert_lacks(&guessed, &["# Mes", "# Mon", "# Tag", "# Dzi"]);
+    }
+    // Rounds of one year and stage differ by their months.
+    let text = "Startup,Année,Mois,Tour,Investisseurs\nRuche,2022,avril,Amorçage,Aulne Capital\nRuche,2022,août,Amorçage,Aulne Capital\n\
+                Houle,2023,mai,Amorçage,Aulne Capital\nChanvre,2024,juin,Série A,Houx Ventures\n";
+    let (_, statements) = read("levees.csv", text);
+    assert_has(&statements, &[",announced_on,2022-04,", ",announced_on,2022-08,"]);
+    // A day without its month is no month, and what is not sure becomes a remark.
+    let text = rows(";", german, &["2021|3|3", "2022||5", "2023|10|9", "2024|6|30"]);
+    let (guessed, statements) = read("deals.csv", &text);
+    assert_has(&guessed, &["columns = [\"Jahr\", \"Monat\"]", "# Tag: not joined with the dates"]);
+    assert_has(&statements, &[",announced_on,2022,", ",announced_on,2023-10,"]);
+    let text = english.replace("Month", "Quarter").replace('|', ",");
+    let text =
+        format!("{text}\nAlderly,Seed,2021,Q3,2000000,Elm Capital\nCedarly,Series A,2022,Q1,4000000,Elm Capital\n");
+    let (guessed, statements) = read("deals.csv", &text);
+    assert_has(&guessed, &["# Quarter announced: perhaps a part of the dates, which have only years"]);
+    assert_has(&statements, &[",announced_on,2021,"]);
+    // Whole dates go before years.
+    let text = "Company,Year,Month,Date,Stage,Investors\nAlderly,2021,3,2021-03-11,Seed,Elm Capital\nCedarly,2022,5,2022-05-19,Series A,Elm Capital\n";
+    let (guessed, _) = read("deals.csv", text);
+    assert_has(&guessed, &["announced_on = \"Date\"", "# Month: "]);
+}
+
+#[test]
+fn funds_with_names_like_people_are_of_their_managers() {
+    for (text, firm) in [
+        (
+            "Société de gestion,Nom du fonds,Millésime,Taille (M€),Ville,Ticket min ($)\nAulne Capital,Aulne Rivage,2016,32,Lyon,200000\n\
+             Aulne Capital,Aulne Santé,2021,55,Lyon,900000\nHoux et Fils,Houx Climat,2018,140,Paris,300000\nCade,Cade Mer,2020,40,Nice,300000\n",
+            "Houx et Fils",
+        ),
+        (
+            "Fonds,Kapitalverwaltungsgesellschaft,Auflagejahr,Volumen (Mio. €),Strategie\nErle Saat,Erle Capital,2019,40,Seed\nErle Klima,Erle Capital,2022,80,Seed\n\
+             Erle Wachstum,Erle Capital,2024,90,Growth\nUlme Bio,Ulme Ventures,2020,60,Seed\nUlme Stadt,Ulme Ventures,2021,60,Seed\n",
+            "Erle Capital",
+        ),
+        (
+            "Fondo,Gestora,Añada,Tamaño (M€)\nOlmo Semilla,Olmo,2019,40\nOlmo Norte,Olmo,2022,80\nHaya Clima,Haya Azul,2020,60\n",
+            "Haya Azul",
+        ),
+        (
+            "Name,Firm,Vintage,Size ($M)\nAlder Early Stage,Alder Capital,2019,40\nBirch Climate,Birch Ventures,2020,60\n",
+            "Alder Capital",
+        ),
+    ] {
+        let (guessed, statements) = read("list.csv", text);
+        assert_has(&guessed, &["[[firm]]"]);
+        assert_has(&statements, &[&format!(",name,{firm},")]);
+        assert_lacks(&statements, &["Klima", "Clima", "Norte", "Santé", "founded_year", "aum_usd", "check_min_usd"]);
+    }
+    // Investors that are people next to their firms are still none.
+    let text = "Investor,Firm,Check size\nAda Quill,Alder Capital,$10k - $25k\nBen Marsh,Birch Ventures,$5k - $10k\n";
+    assert!(guess(&[("angels.csv", text)]).unwrap_err().contains("its investors are people"));
+}
+
+#[test]
+fn who_is_appointed_by_firms_is_on_the_boards_of_startups() {
+    for text in [
+        "Apellidos;Nombre;Cargo;Empresa;Sede;Designado por\nRivas;Lucía;Vocal;Mosto Vivo;Vigo;Olmo Capital\nSoto;Marcos;Presidente;Faro Norte;Lugo;Haya Inversiones\n\
+         Vega;Irene;Vocal;Faro Norte;Lugo;\n",
+        "Cognome;Nome;Carica;Società;Sede;Nominato da\nBruni;Sara;Consigliere;Corte Alta;Pisa;Ponte Capital\nConti;Ugo;Presidente;Fonte Blu;Pavia;Ginestra Ventures\n\
+         Donati;Lia;Consigliere;Fonte Blu;Pavia;\n",
+    ] {
+        let (guessed, statements) = read("seats.csv", text);
+        assert_has(&guessed, &["organization = { kind = \"startup\""]);
+        assert_lacks(&statements, &["Capital", "Ventures", "Inversiones"]);
+    }
+}
