@@ -139,12 +139,15 @@ impl Path<'_, '_> {
         let text = self.written(range);
         let size = |row: &u32| self.catalog.size(self.table, *row);
         let mut rows = match self.catalog.match_name(self.table, &text) {
-            NameMatch::One(row) => self.far_larger(self.table, &text, row).into_iter().chain([row]).collect(),
+            NameMatch::One(row) => vec![row],
             NameMatch::Several(rows) => rows,
             NameMatch::Nothing => vec![self.row_of_name(self.table, &text)?],
         };
         rows.sort_by_key(|row| std::cmp::Reverse(size(row)));
         let largest = size(&rows[0]);
+        if let [row] = rows[..] {
+            rows.splice(0..0, self.far_larger(self.table, &text, row));
+        }
         let meanings = self.phrase_at(range.start, range.len()).map(|phrase| self.lexicon.meanings(&phrase));
         let means_more = meanings.is_some_and(|meanings| {
             let is_plain =
