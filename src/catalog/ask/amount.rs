@@ -16,6 +16,8 @@ pub(crate) struct QuestionAmount {
     pub(crate) is_percent: bool,
     /// True if it has no word for a bound.
     pub(crate) is_bare: bool,
+    /// True for an amount of money with a word that leaves this amount out: `over $5m`.
+    pub(crate) is_strict: bool,
 }
 
 impl QuestionAmount {
@@ -121,6 +123,7 @@ fn between(low: &QuestionNumber, high: &QuestionNumber) -> QuestionAmount {
         is_foreign: low.is_foreign || high.is_foreign,
         is_percent: low.is_percent || high.is_percent,
         is_bare: false,
+        is_strict: false,
     }
 }
 
@@ -170,8 +173,9 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
     let tail = phrase_of("after amounts", tokens.get(start + length..).unwrap_or_default());
     let (value, mut length) = (number.value, start + length);
     let mut amount = between(&number, &number);
-    // `more than 3 rounds` means at least 4; for money the difference does not matter.
+    // `more than 3 rounds` means at least 4; of money, exactly this much counts, too, which the reading says.
     let is_count = !number.is_money && !number.is_percent;
+    amount.is_strict = number.is_money && matches!(bound.map(|bound| bound.meaning), Some("above" | "below"));
     match (bound.map(|bound| bound.meaning), sign) {
         (Some("min"), _) | (None, Some('>')) => amount.max = None,
         (Some("above"), _) => (amount.min, amount.max) = (Some(value.saturating_add(u64::from(is_count))), None),

@@ -3,6 +3,8 @@
 use crate::ask::Interpretation;
 use crate::ask::question::QuestionWords;
 use crate::{Catalog, Resource};
+use data::Table;
+use data::fold::fold;
 use data::vocabulary::{Vocabulary, vocabulary};
 
 vocabulary! {
@@ -37,6 +39,12 @@ const OTHER_LIST: u32 = 600;
 
 /// Cost of a reading that sets nothing.
 const NOTHING_READ: u32 = 1_000;
+
+/// True for words that people say for firms of any kind, but that also name a kind: `VCs`, `venture funds`.
+fn names_a_kind(word: &str) -> bool {
+    let word = fold(word);
+    word.starts_with("vc") || word.starts_with("venture")
+}
 
 impl Catalog {
     /// Decides which list answers a question, and reads it for that list: the cheapest reading, except that a word for
@@ -80,6 +88,9 @@ impl Catalog {
         let record = interpretation.parts.iter().find(|part| matches!(part.parameter.as_str(), "slug" | "q"));
         let why = match (&record, named) {
             (Some(record), _) => format!("`{}` is a name of {plural}", record.text),
+            (None, Some((Table::Firms, word))) if resource == Resource::Firms && names_a_kind(&word) => {
+                format!("`{word}` names {plural} of any kind; with `kind=vc`, venture capital firms alone")
+            }
             (None, Some((table, word))) if table == resource.table() => format!("`{word}` names {plural}"),
             (None, _) if asks_for_sum && resource == Resource::Rounds => {
                 format!("the question asks for a sum of {plural}")

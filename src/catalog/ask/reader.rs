@@ -316,7 +316,11 @@ impl Path<'_, '_> {
             return self.leave(at..at + length);
         }
         let is_opposite = self.is_negated() && !found.is_bare && found.min.is_some() != found.max.is_some();
-        let found = if is_opposite { QuestionAmount { min: found.max, max: found.min, ..found } } else { found };
+        let found = if is_opposite {
+            QuestionAmount { min: found.max, max: found.min, is_strict: false, ..found }
+        } else {
+            found
+        };
         if is_opposite {
             self.sign = None;
         }
@@ -325,7 +329,7 @@ impl Path<'_, '_> {
         // `4 rounds or less`
         let tail = self.find_phrase(end + 1, "after amounts").filter(|_| found.is_bare && !found.is_money);
         let (found, after_noun) = tail.map_or((found, 0), |tail| (found.with_tail(tail.meaning), tail.words.len()));
-        let QuestionAmount { min, max, is_money, is_foreign, is_percent, is_bare } = found;
+        let QuestionAmount { min, max, is_money, is_foreign, is_percent, is_bare, is_strict } = found;
         // `pre-money`
         let is_other = |at: usize| {
             self.is_in(at, "other amounts")
@@ -367,7 +371,11 @@ impl Path<'_, '_> {
         let is_of_rounds = || is_round(end) || (end..end + 3).any(|at| is_round(at) && self.is_stage(end, at));
         let is_about = is_bare && self.table == Table::Rounds && (self.follows(at, "all articles") || is_of_rounds());
         let (min, max) = if is_about { around(min, max) } else { (min, max) };
-        let why = if is_bare && !is_about { "amount; taken as the least" } else { "amount" };
+        let why = match (is_bare && !is_about, is_strict) {
+            (true, _) => "amount; taken as the least",
+            (false, true) => "amount; exactly this much counts, too",
+            (false, false) => "amount",
+        };
         // A single amount is enough if both ends use the same parameter.
         let is_one = min_name == max_name && min.is_some();
         // `checks of about 250k`

@@ -44,6 +44,17 @@ const ANSWERS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
+fn the_answer_says_what_a_word_leaves_open() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let of_kind = ask(&client, "how many VC firms are in the US")["data"]["why"].to_string();
+    assert!(of_kind.contains("of any kind; with `kind=vc`"), "{of_kind}");
+    let why = |question: &str| ask(&client, question)["data"]["interpreted"][0]["why"].clone();
+    assert_eq!(why("rounds over $100m"), "amount; exactly this much counts, too");
+    assert_eq!(why("rounds of at least $100m"), "amount");
+}
+
+#[test]
 fn a_sum_is_that_of_the_rounds() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
