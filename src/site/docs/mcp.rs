@@ -131,7 +131,8 @@ pub(crate) fn page(context: &DocsContext<'_>) -> askama::Result<String> {
 /// The bundle for this service: a zip archive with the manifest and the program.
 pub(crate) fn bundle(context: &DocsContext<'_>) -> StaticAsset {
     // Within a text of JSON.
-    let quoted = |text: &str| Value::from(text).to_string().trim_matches('"').to_owned();
+    let json = |text: &str| Value::from(text).to_string();
+    let quoted = |text: &str| json(text)[1..json(text).len() - 1].to_owned();
     let manifest = MANIFEST.replace("{base}", &quoted(context.base)).replace("{version}", env!("CARGO_PKG_VERSION"));
     let manifest = manifest.replace("{brand}", &quoted(context.operator.brand.name.as_str()));
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
@@ -139,6 +140,6 @@ pub(crate) fn bundle(context: &DocsContext<'_>) -> StaticAsset {
         let written = archive.start_file(name, SimpleFileOptions::default()).map_err(io::Error::from);
         written.and_then(|()| archive.write_all(text.as_bytes())).expect("memory takes every write");
     }
-    let bytes = archive.finish().expect("memory takes every write").into_inner();
-    StaticAsset::new("application/octet-stream", bytes)
+    let archive = archive.finish().expect("memory takes every write");
+    StaticAsset::new("application/octet-stream", archive.into_inner())
 }

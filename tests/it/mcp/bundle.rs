@@ -5,6 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use auth::quota::Tier;
 use serde_json::{Value, json};
+use service::{Brand, Operator};
 use tempfile::TempDir;
 use zip::ZipArchive;
 
@@ -85,6 +86,13 @@ fn the_manifest_names_this_service() {
     );
     assert!(folder.path().join(manifest["server"]["entry_point"].as_str().unwrap()).is_file());
     assert!(!manifest.to_string().contains("{base}"));
+}
+
+#[test]
+fn a_brand_may_end_in_a_quotation_mark() {
+    let brand = Brand { name: "Deals of \"Alder\"".parse().unwrap(), color: None };
+    let server = Server::run_by("https://venturedex.example", Operator { brand, ..Operator::default() });
+    assert_eq!(manifest(&unpacked(&server))["display_name"], "Deals of \"Alder\"");
 }
 
 #[test]
