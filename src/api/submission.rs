@@ -33,7 +33,7 @@ use crate::{ApiResponse, Pipeline, PipelineOutcome, Version, not_acceptable};
 /// Maximum size of a body in bytes.
 const MAX_JSON: usize = 64 * 1024;
 
-/// What a request changes.
+/// A change that a request makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Submission {
     Review,
@@ -53,7 +53,7 @@ impl Submission {
 }
 
 impl Pipeline<'_> {
-    /// What the request changes; `None` if it changes nothing.
+    /// The change that the request makes; `None` for one that only reads.
     pub(crate) fn submission(&self) -> Option<Submission> {
         let (route, _) =
             self.version.filter(|version| *version == Version::V3).and_then(|_| Route::find(Version::V3, self.path))?;

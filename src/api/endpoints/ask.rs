@@ -149,8 +149,7 @@ impl ApiOperation for AskRequest {
         let of_list: Vec<(&'static str, String)> =
             canonical.iter().filter(|(name, _)| *name != "sort").cloned().collect();
         let groups = interpretation.groups().map(|groups| (GROUP_BY, groups.to_owned()));
-        let has_amounts = matches!(resource, Resource::Startups | Resource::Rounds);
-        let order = (asked.compares_amounts && has_amounts).then(|| ("sort", GroupOrder::SumUsd.name().to_owned()));
+        let order = asked.compares_amounts.then(|| ("sort", GroupOrder::SumUsd.name().to_owned()));
         let path = resource.path();
         let shown = canonical.into_iter().chain(limits.iter().map(|(_, limit)| ("limit", limit.clone())));
         let shown: Vec<(&'static str, String)> = shown.collect();

@@ -1,7 +1,8 @@
 //! Which list answers a question: the one that it names, or else the one whose reading leaves the least of it over.
 
-use crate::ask::Interpretation;
+use crate::amounts::amount_field;
 use crate::ask::question::QuestionWords;
+use crate::ask::{Interpretation, ReadPart};
 use crate::{Catalog, Resource};
 use data::Table;
 use data::fold::fold;
@@ -46,6 +47,11 @@ fn names_a_kind(word: &str) -> bool {
     word.starts_with("vc") || word.starts_with("venture")
 }
 
+/// The part with the name of a record, if the question is about one.
+fn record_part(interpretation: &Interpretation) -> Option<&ReadPart> {
+    interpretation.parts.iter().find(|part| matches!(part.parameter.as_str(), "slug" | "q"))
+}
+
 impl Catalog {
     /// Decides which list answers a question, and reads it for that list: the cheapest reading, except that a word for
     /// records counts for their list.
@@ -54,9 +60,6 @@ impl Catalog {
         let named = words.subject();
         let reads_nothing =
             |interpretation: &Interpretation| interpretation.parts.iter().all(|part| part.parameter == "text");
-        let is_record = |interpretation: &Interpretation| {
-            interpretation.parts.iter().any(|part| matches!(part.parameter.as_str(), "slug" | "q"))
-        };
         let mut read = ASKED.map(|resource| (resource, self.interpret_words(resource, &words)));
         // `who invested in the series A of Acme`, `the largest series B in France`, `which country raised the most`
         let (asks_for_sum, compares_amounts) = (words.asks_for_sum(), words.compares_amounts());
@@ -70,7 +73,7 @@ impl Catalog {
         let cost = |(resource, interpretation): &(Resource, Interpretation)| {
             let is_other = match asks_for_sum {
                 _ if is_of_rounds => *resource != Resource::Rounds,
-                true => *resource != Resource::Rounds && !is_record(interpretation),
+                true => *resource != Resource::Rounds && record_part(interpretation).is_none(),
                 false => named.as_ref().is_some_and(|(table, _)| *table != resource.table()),
             };
             let is_nothing = reads_nothing(interpretation);
@@ -85,16 +88,15 @@ impl Catalog {
         let [(resource, interpretation), ..] = read;
         let counted = counted.filter(|_| resource == Resource::Firms && !interpretation.unread.is_empty());
         let plural = resource.table().plural();
-        let record = interpretation.parts.iter().find(|part| matches!(part.parameter.as_str(), "slug" | "q"));
+        let record = record_part(&interpretation);
+        let is_sum = asks_for_sum && resource == Resource::Rounds;
         let why = match (&record, named) {
             (Some(record), _) => format!("`{}` is a name of {plural}", record.text),
             (None, Some((Table::Firms, word))) if resource == Resource::Firms && names_a_kind(&word) => {
                 format!("`{word}` names {plural} of any kind; with `kind=vc`, venture capital firms alone")
             }
             (None, Some((table, word))) if table == resource.table() => format!("`{word}` names {plural}"),
-            (None, _) if asks_for_sum && resource == Resource::Rounds => {
-                format!("the question asks for a sum of {plural}")
-            }
+            (None, _) if is_sum => format!("the question asks for a sum of {plural}"),
             (None, _) if reads_nothing(&interpretation) => {
                 format!("nothing of the question is understood; its words are searched in descriptions of {plural}")
             }
@@ -106,7 +108,7 @@ impl Catalog {
             None if asks_for_sum || words.asks_for_count() => AnswerKind::Count,
             None => AnswerKind::List,
         };
-        let is_sum = asks_for_sum && resource == Resource::Rounds;
+        let compares_amounts = compares_amounts && amount_field(resource.table()).is_some();
         AskedList { resource, kind, interpretation, why, counted, is_sum, compares_amounts }
     }
 }

@@ -145,9 +145,6 @@ impl Path<'_, '_> {
         };
         rows.sort_by_key(|row| std::cmp::Reverse(size(row)));
         let largest = size(&rows[0]);
-        if let [row] = rows[..] {
-            rows.splice(0..0, self.far_larger(self.table, &text, row));
-        }
         let meanings = self.phrase_at(range.start, range.len()).map(|phrase| self.lexicon.meanings(&phrase));
         let means_more = meanings.is_some_and(|meanings| {
             let is_plain =
@@ -167,6 +164,11 @@ impl Path<'_, '_> {
             // In another language it may be an ordinary word.
             (false, false) => !self.is_foreign && (largest >= MIN_NAMED_SIZE || is_rare()),
         };
+        if let [row] = rows[..]
+            && is_sure
+        {
+            rows.splice(0..0, self.far_larger(self.table, &text, row));
+        }
         is_sure.then_some(rows)
     }
 

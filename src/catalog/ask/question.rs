@@ -254,28 +254,28 @@ impl<'a> QuestionWords<'a> {
 
     /// True for `how much did startups raise`, `total raised by startups`: a sum of rounds. What a firm invested is not known.
     pub(super) fn asks_for_sum(&self) -> bool {
-        let first = (0..self.tokens.len()).find(|at| {
-            self.find_phrase(*at, "sums").is_some() || !(self.tokens[*at].is_glue() || self.is_at(*at, &["total"]))
-        });
-        let raises =
-            |at: usize| meaning_of("about a record", &self.tokens[at].word) == Some("startups total_raised_usd");
-        first.is_some_and(|at| self.find_phrase(at, "sums").is_some())
-            && (0..self.tokens.len())
-                .any(|at| raises(at) || self.record_at(at) == Some(Table::Rounds) || self.is_stage(at, at + 2))
-            && !(0..self.tokens.len()).any(|at| self.is_investing(at) && !raises(at))
+        let is_filler = |at: usize| self.tokens[at].is_glue() || self.is_at(at, &["total"]);
+        let is_sum = |at: &usize| self.find_phrase(*at, "sums").is_some();
+        let first = (0..self.tokens.len()).find(|at| is_sum(at) || !is_filler(*at));
+        let has = |is_one: &dyn Fn(usize) -> bool| (0..self.tokens.len()).any(is_one);
+        first.is_some_and(|at| is_sum(&at))
+            && has(&|at| self.is_money(at) || self.record_at(at) == Some(Table::Rounds) || self.is_stage(at, at + 2))
+            && !has(&|at| self.is_investing(at) && !self.is_money(at))
+    }
+
+    /// True for a word for what startups raised: `funding`, `money`.
+    fn is_money(&self, at: usize) -> bool {
+        let word = self.tokens.get(at).map_or("", |token| token.word.as_str());
+        meaning_of("about a record", word) == Some("startups total_raised_usd")
     }
 
     /// True for `the most funding`, `raised the most`, but not `the most funding rounds`.
     pub(super) fn compares_amounts(&self) -> bool {
-        let raises = |at: usize| {
-            let word = self.tokens.get(at).map_or("", |token| token.word.as_str());
-            meaning_of("about a record", word) == Some("startups total_raised_usd")
-        };
         let is_most = |at: usize| self.is_at(at, &["most"]);
-        let is_behind = |at: usize| raises(at + 1) && self.record_at(at + 2).is_none();
+        let is_behind = |at: usize| self.is_money(at + 1) && self.record_at(at + 2).is_none();
         let is_before = |at: usize| {
             let verb = at.wrapping_sub(1 + usize::from(self.is_after(at, &["the"])));
-            raises(verb) && self.record_at(at + 1).is_none()
+            self.is_money(verb) && self.record_at(at + 1).is_none()
         };
         (0..self.tokens.len()).any(|at| is_most(at) && (is_behind(at) || is_before(at)))
     }

@@ -155,8 +155,8 @@ impl Weights {
         self.base + if findings.has_name() { 0.0 } else { NO_NAME }
     }
 
-    /// Weight of a finding of a pair. Learned from names that agree, that of a domain says little of other names: one website
-    /// of their own makes them as likely one as two, before anything else is found.
+    /// Weight of a finding of a pair. The weight of a domain is learned from names that agree and says little about other names:
+    /// a website that both own makes such records as likely one as two, before anything else is found.
     pub(super) fn in_pair(&self, findings: Findings, evidence: Evidence) -> f64 {
         let weight = self.of(evidence);
         if evidence != Evidence::SameDomain || !findings.is_of_one_website() {

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::MAX_QUERY_WORDS;
 use crate::index::{MAX_WORD_BYTES, TermIndex, TextIndex, texts};
-use crate::query::{has_other_letters, lacks_vowels, limited};
+use crate::query::{lacks_vowels, limited, may_mean};
 use crate::rank::has_initials;
 use crate::rank::search_buffers::SearchBuffers;
 use data::Names;
@@ -331,8 +331,7 @@ fn completed(names: &dyn Names, typed: &TypedText, row: u32, buffers: &mut Searc
         fold_into(text, folded);
         joined.clear();
         folded.split(' ').for_each(|word| joined.push_str(word));
-        let may_mean = !typed.lacks_vowels || has_other_letters(text);
-        let by_letters = typed.completed_by(folded, joined).filter(|_| may_mean);
+        let by_letters = typed.completed_by(folded, joined).filter(|_| may_mean(typed.lacks_vowels, text));
         Some((by_letters.into_iter().chain(typed.completed_by_characters(text)).min()?, index))
     });
     let (completion, text) = completions.min()?;

@@ -56,6 +56,11 @@ pub(crate) fn has_other_letters(text: &str) -> bool {
     !text.is_ascii() && text.chars().any(|char| char.is_alphabetic() && !is_latin(char))
 }
 
+/// True if a name is compared with the letters of a text, which [may lack vowels](lacks_vowels).
+pub(crate) fn may_mean(lacks_vowels: bool, name: &str) -> bool {
+    !lacks_vowels || has_other_letters(name)
+}
+
 /// True if all letters are those of Hebrew, Arabic, the scripts of India, or of Thai and its neighbours.
 pub(crate) fn lacks_vowels(text: &str) -> bool {
     let is_consonant = |char: char| matches!(char, '\u{590}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}');
@@ -99,11 +104,6 @@ impl NameQuery {
     pub(super) fn has_only_characters(&self) -> bool {
         let letters = self.raw.chars().filter(|char| char.is_alphanumeric());
         !self.characters.is_empty() && letters.count() <= self.characters.chars().count()
-    }
-
-    /// True if a name is compared with the letters of the query.
-    pub(super) fn may_mean(&self, name: &str) -> bool {
-        !self.lacks_vowels || has_other_letters(name)
     }
 
     /// True if a name begins with all words of the query as they are, or has little else.

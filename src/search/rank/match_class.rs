@@ -2,7 +2,7 @@
 
 use crate::query::phonetic::phonetic_key;
 use crate::query::reading::fold_name;
-use crate::query::{NameQuery, QueryWord, has_other_letters};
+use crate::query::{NameQuery, QueryWord, has_other_letters, may_mean};
 use crate::rank::{has_initials, similarity};
 use data::name::{WordList, join_initials};
 use data::vocabulary::{Vocabulary, vocabulary};
@@ -72,7 +72,7 @@ impl MatchClass {
     }
 
     fn of_text(query: &NameQuery, text: &str) -> Self {
-        if !query.may_mean(text) {
+        if !may_mean(query.lacks_vowels, text) {
             return Self::Relaxed;
         }
         let class = Self::of_letters(query, text);

@@ -21,7 +21,7 @@ use crate::MATCH_SCORE;
 use crate::index::{GENERIC, Weights};
 use crate::query::phonetic::has_phonetic_key;
 use crate::query::reading::fold_name_into;
-use crate::query::{NameQuery, QueryWord};
+use crate::query::{NameQuery, QueryWord, may_mean};
 use crate::rank::search_buffers::SearchBuffers;
 use data::MAX_PROMINENCE;
 use data::fold::fold;
@@ -126,7 +126,7 @@ pub(crate) fn score_text(
     buffers: &mut SearchBuffers,
     scores: &mut impl ScoreSink,
 ) {
-    if !query.may_mean(text) {
+    if !may_mean(query.lacks_vowels, text) {
         return;
     }
     if query.characters.is_empty() {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::index::{GENERIC, Weights, texts};
 use crate::query::reading::fold_name;
-use crate::query::{NameQuery, QueryWord};
+use crate::query::{NameQuery, QueryWord, may_mean};
 use crate::rank::match_class::classify_word;
 use crate::rank::{MatchClass, similarity, weigh_words};
 use data::name::WordList;
@@ -66,7 +66,7 @@ impl RelaxedMatch {
     pub(crate) fn of_row(query: &NameQuery, names: &dyn Names, row: u32, known: &Vocabulary<'_>) -> Option<Self> {
         let weights = known.weights;
         let (mut part, mut spotted): (Option<NameOverlap>, Option<SpottedName>) = (None, None);
-        for text in texts(names, row).filter(|text| query.may_mean(text)) {
+        for text in texts(names, row).filter(|text| may_mean(query.lacks_vowels, text)) {
             let folded = fold_name(text);
             let found = NameOverlap::compute(query, &folded, weights, names.has_surnames());
             let order = |part: &NameOverlap| part.weight * part.of_name;

@@ -46,7 +46,7 @@ const PROGRAMS: [RecipeProgram; 6] = [
 ];
 
 impl RecipeProgram {
-    /// Whether all that recipes need is installed. If not, they are skipped, or fail if all tests must run.
+    /// True if all that recipes need is installed. If not, they are skipped, or fail if all tests must run.
     fn is_there(&self) -> bool {
         let succeeds = |command: &&[&str]| {
             let output = Command::new(command[0]).args(&command[1..]).env_remove("LD_PRELOAD").output();
@@ -77,7 +77,7 @@ fn recipe_pages() -> Vec<&'static str> {
     StaticPages::paths().filter(|path| path.starts_with("/docs/recipes/")).collect()
 }
 
-/// What a program printed, without blanks at the ends of lines.
+/// The output of a program, without blanks at the ends of lines.
 fn printed(output: &Output) -> String {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_matches('\n').to_owned()
@@ -88,7 +88,7 @@ fn bless(path: &str, shown: &str, answer: &str) {
     let file = root().join("src/site/docs/text").join(path.strip_prefix("/docs/").unwrap()).with_extension("html");
     let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let source = fs::read_to_string(&file).unwrap();
-    // What is shown is read without the spaces in front of it.
+    // The shown text is read without the spaces in front of it.
     let place = source.find(&format!("{}</pre>", escaped(shown))).unwrap_or_else(|| panic!("{path} shows\n{shown}"));
     let (before, after) = (source[..place].trim_end(), &source[place + escaped(shown).len()..]);
     assert!(before.ends_with("\"answer\">"), "{path}: {before}");

@@ -241,7 +241,7 @@ fn language_of(bytes: &[u8]) -> Option<&'static Language> {
     }
 }
 
-/// What a file would be in different encodings, by words that differ between them.
+/// The readings of a file in different encodings, by words that differ between them.
 fn unclear(candidates: &[&Decoded]) -> String {
     let mut different: Vec<&Decoded> = Vec::new();
     for decoded in candidates {
