@@ -119,6 +119,13 @@ impl ListRows {
         (0..self.len()).map(record).collect()
     }
 
+    /// The record at `index` with all of its fields, as its own path has it.
+    pub fn whole_record(&self, catalog: &Catalog, table: Table, index: usize) -> RecordJson {
+        let mut json = Vec::new();
+        self.record(catalog, table, index).write(&mut json, &Fields::Default, true);
+        RecordJson::from_json(json)
+    }
+
     /// Writes all records, separated by commas.
     pub fn write_all(&self, out: &mut Vec<u8>, catalog: &Catalog, table: Table, fields: &Fields) {
         for index in 0..self.len() {
@@ -165,6 +172,7 @@ impl Catalog {
         let group_by = parts.groups.map_or(&[][..], |(_, options)| &options.group_by);
         notes.extend(self.group_coverage(query, group_by));
         notes.extend(self.related_sectors_note(query, total));
+        notes.extend(self.sector_investors_note(query, total));
         if parts.amounts || amount_field(query.table).is_some_and(|field| query.reads(field)) {
             notes.extend(self.suspect_amounts(query));
         }

@@ -152,6 +152,20 @@ impl Catalog {
         (!listed.is_empty()).then(|| format!("{chosen}; also {}", listed.join(", ")))
     }
 
+    /// Other records that a name may mean, as far as they are not far smaller: `alder-partners (12)`.
+    pub(crate) fn other_records(&self, table: Table, text: &str, row: u32) -> Option<String> {
+        let least = self.size(table, row).div_ceil(TIMES_LARGER).max(1);
+        let mut others = self.short_for(table, &fold(text));
+        others.extend(self.namesakes(table, text, row));
+        others.retain(|other| *other != row && self.size(table, *other) >= least);
+        others.sort_by_key(|other| (Reverse(self.size(table, *other)), *other));
+        others.dedup();
+        let with_size =
+            |other: &u32| format!("{} ({})", self.snapshot().slug(table, *other), grouped(self.size(table, *other)));
+        let listed: Vec<String> = others.iter().take(MAX_LISTED).map(with_size).collect();
+        (!listed.is_empty()).then(|| listed.join(", "))
+    }
+
     /// A record with its size: `alder (12 startups)`.
     pub(crate) fn slug_and_size(&self, table: Table, row: u32) -> String {
         let (one, many) = if table == Table::Startups { ("round", "rounds") } else { ("startup", "startups") };

@@ -123,7 +123,7 @@ impl Catalog {
         let is_sectors = |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Sector, _));
         let at = query.filters.iter().position(is_sectors)?;
         let Filter::AnyOf(_, given) = &query.filters[at] else { return None };
-        let is_counted = matches!(query.table, Table::Startups | Table::Rounds) && query.text.is_none();
+        let is_counted = matches!(query.table, Table::Startups | Table::Rounds | Table::Firms) && query.text.is_none();
         let related = given.iter().filter(|_| is_counted).flat_map(|row| &self.sector_names().related[*row as usize]);
         // The note on a larger sector names that one.
         let is_named = |other: &u32| given.iter().any(|row| self.sector_names().larger[*row as usize] == Some(*other));
@@ -159,6 +159,30 @@ impl Catalog {
             listed.join(", ")
         );
         Some(ParameterError::warning("value_interpreted", "sector", detail))
+    }
+
+    /// A note that firms beyond those of a list, which meet its other conditions, invested in one of its sectors: those of a
+    /// firm are only the most frequent ones.
+    pub(crate) fn sector_investors_note(&self, query: &Query, total: u64) -> Option<ParameterError> {
+        let is_sectors = |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Sector, _));
+        let at = query.filters.iter().position(is_sectors).filter(|_| query.table == Table::Firms)?;
+        let Filter::AnyOf(_, given) = &query.filters[at] else { return None };
+        let invested = self.investments(&[Filter::AnyOf(Facet::Sector, given.clone())]);
+        let mut filters = query.filters.clone();
+        filters[at] = Filter::Not(Box::new(query.filters[at].clone()));
+        let others = RowFilter::new(self, Table::Firms, &filters);
+        let more = invested.firms.iter().filter(|firm| others.contains(firm.firm)).count() as u64;
+        if more == 0 || more * WORTH_A_NOTE < total {
+            return None;
+        }
+        let slugs: Vec<&str> = given.iter().map(|row| self.snapshot().slug(Table::Sectors, *row)).collect();
+        let (firms, verb) = (counted(more, "firm", "firms"), if more == 1 { "has" } else { "have" });
+        let detail = format!(
+            "{firms} more {verb} invested in startups of `{}`, but not among the firm's own sectors, which are its main ones; \
+             the rounds of this `sector`, counted by `investor`, name all",
+            slugs.join(",")
+        );
+        Some(ParameterError::warning("low_coverage", "sector", detail))
     }
 
     /// The sectors whose names contain a text, with their sizes; largest first. None for a short text.

@@ -5,10 +5,10 @@ use crate::conditions::label_of;
 use crate::link::Link;
 use crate::lists::{list_path, nouns};
 use crate::{PageResult, format};
+use catalog::aggregate::GroupOrder;
 use catalog::ask::GROUP_BY;
 use catalog::{
-    AggregateOptions, Catalog, Interpretation, ListParts, ListPosition, ReadingKind, Request, Resource, SearchReading,
-    WantedPage,
+    Catalog, Interpretation, ListParts, ListPosition, ReadingKind, Request, Resource, SearchReading, WantedPage,
 };
 use data::Table;
 use data::fold::fold;
@@ -75,10 +75,7 @@ impl SearchQuestion {
         let link = of_list(None);
         let request = PageQuery::parse(catalog, resource, path, &link.query())?.parsed.request;
         let Request::List(query) = &request else { return Ok(None) };
-        let group_by = interpretation.groups().and_then(|names| {
-            let options = [(GROUP_BY, names.to_owned()), ("limit", MAX_GROUPS.to_string())];
-            AggregateOptions::parse(resource, &options.map(|(name, value)| (name.to_owned(), value))).ok()
-        });
+        let group_by = interpretation.group_options(resource, MAX_GROUPS);
         let groups = group_by.as_ref().map(|options| (query, options));
         let wanted = ListParts { groups, amounts: resource == Resource::Rounds, ..ListParts::default() };
         let rows = WantedPage::rows(resource, &request, ListPosition::default(), rows);
@@ -101,9 +98,16 @@ impl SearchQuestion {
         let groups = groups.map(|group| {
             let values = group.values.iter().map(|value| {
                 let href = with_value(&link, resource, group.by, &value.value).href();
-                (value.name.clone(), format::number(value.count), href)
+                let sum = value.amounts.as_ref().and_then(|amounts| amounts.sum_usd.as_ref());
+                let sum = sum.filter(|_| interpretation.group_order == Some(GroupOrder::SumUsd));
+                (value.name.clone(), sum.map_or_else(|| format::number(value.count), format::usd), href)
             });
-            PropertyCounts { by: group.by.replace('_', " "), values: values.collect(), others: group.other_values }
+            let order = if interpretation.group_order.is_some() { ", the largest sums first" } else { "" };
+            PropertyCounts {
+                by: format!("{}{order}", group.by.replace('_', " ")),
+                values: values.collect(),
+                others: group.other_values,
+            }
         });
         let chips = parts.iter().enumerate().map(|(index, part)| {
             let labels: Vec<String> =

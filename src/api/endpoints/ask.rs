@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::openapi::Required;
 
-use catalog::aggregate::GroupOrder;
+use catalog::aggregate::Grouping;
 use catalog::ask::association::Association;
 use catalog::ask::list::{ASKED, AnswerKind};
 use catalog::ask::{COUNT_BY, GROUP_BY, MAX_QUESTION_CHARS};
 use catalog::changes::RecordJson;
-use catalog::{Amounts, Catalog, ListPosition, ParameterError, ParsedRequest, ReadPart, Resource, WantedPage};
+use catalog::{Amounts, Catalog, ListPosition, ParameterError, ParsedRequest, ReadPart, Request, Resource, WantedPage};
 use data::field::{Model, model};
 use data::vocabulary::Vocabulary;
 use transport::problem::Problem;
@@ -48,6 +48,8 @@ model! {
         url: String [uri],
         /// The counts, if the question asks for them: `by country`, `per year`; otherwise `null`.
         groups_url: Option<String> [uri],
+        /// The first of these groups of each property; otherwise `null`.
+        groups: Option<Vec<Grouping>>,
         /// The same request as arguments of the tool of the list.
         arguments: BTreeMap<&'static str, String>,
         /// The number of all records that answer; of one that a question names, 1.
@@ -56,6 +58,8 @@ model! {
         amounts: Option<Amounts>,
         /// The first records with the fields that the list has by default.
         records: Vec<RecordJson>,
+        /// The whole record, if the question names one; otherwise `null`.
+        record: Option<RecordJson>,
     }
 }
 
@@ -131,6 +135,10 @@ impl ApiOperation for AskRequest {
             if is_read { asked_limit.map_or(self.window.limit, |asked: u64| asked.min(self.window.limit)) } else { 0 };
         let mut wanted = WantedPage::rows(resource, &list, ListPosition::default(), limit as usize);
         wanted.parts.amounts = asked.is_sum && is_read;
+        let grouping = interpretation.group_options(resource, limit.max(1) as usize);
+        if let (Request::List(query), Some(options)) = (&list, &grouping) {
+            wanted.parts.groups = Some((query, options));
+        }
         let found = catalog.answer(&wanted);
         let mut warnings = self.window.warnings();
         if !is_read {
@@ -140,16 +148,28 @@ impl ApiOperation for AskRequest {
         let language = interpretation.language_note.clone();
         warnings.extend(language.map(|note| ParameterError::warning("value_interpreted", "q", note)));
         warnings.extend(notes.into_iter().chain(found.notes));
+        if let (Request::List(query), Some(groups)) = (&list, &found.groups) {
+            let years = catalog.notes_on_years(query, groups).into_iter();
+            warnings.extend(years.map(|detail| ParameterError::warning("low_coverage", GROUP_BY, detail)));
+        }
         if let Some(counted) = &asked.counted {
             let path = format!("{}/aggregate", Resource::Startups.path());
             let counted = address(request, &path, counted.values_and_groups().into_iter());
             let detail = format!("the places are those of startups: counted by investor, these are {counted}");
             warnings.push(ParameterError::warning("value_interpreted", "q", detail));
         }
+        let is_one = asked.kind == AnswerKind::Record && found.total == 1 && found.rows.len() == 1;
+        // A filter and groups may have the same coverage.
+        let mut details: Vec<String> = Vec::new();
+        warnings.retain(|warning| {
+            let is_new = !details.contains(&warning.detail);
+            details.extend(is_new.then(|| warning.detail.clone()));
+            is_new
+        });
         let of_list: Vec<(&'static str, String)> =
             canonical.iter().filter(|(name, _)| *name != "sort").cloned().collect();
         let groups = interpretation.groups().map(|groups| (GROUP_BY, groups.to_owned()));
-        let order = asked.compares_amounts.then(|| ("sort", GroupOrder::SumUsd.name().to_owned()));
+        let order = interpretation.group_order.map(|order| ("sort", order.name().to_owned()));
         let path = resource.path();
         let shown = canonical.into_iter().chain(limits.iter().map(|(_, limit)| ("limit", limit.clone())));
         let shown: Vec<(&'static str, String)> = shown.collect();
@@ -167,6 +187,8 @@ impl ApiOperation for AskRequest {
                 let parameters = of_list.into_iter().chain([groups]).chain(order);
                 address(request, &format!("{path}/aggregate"), parameters)
             }),
+            groups: found.groups.map(|found| found.groups.clone()),
+            record: is_one.then(|| found.rows.whole_record(catalog, table, 0)),
             total: if is_read { found.total } else { 0 },
             amounts: found.amounts,
             records: found.rows.records(catalog, table),

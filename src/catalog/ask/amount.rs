@@ -151,7 +151,7 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
         let joint = (2..6).find(|at| tokens.get(*at).is_some_and(|token| token.is_in("and to")))?;
         let (high, more) = number(&tokens[joint + 1..], None)?;
         // `between 1 and 3 million`: the unit applies to both numbers.
-        let (low, length) = number(&tokens[1..], high.unit.or_else(|| unit_within(&tokens[joint + 1].word)))?;
+        let (low, length) = lower_number(&tokens[1..], &high, &tokens[joint + 1].word)?;
         return (1 + length == joint).then(|| (between(&low, &high), joint + 1 + more));
     }
     let follow = |words: &[&str]| tokens.iter().map(|token| &*token.word).take(words.len()).eq(words.iter().copied());
@@ -166,7 +166,7 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
         && let Some((high, more)) = rest.get(length + 1..).and_then(|rest| number(rest, None))
         && (first.is_money || high.is_money)
     {
-        let low = number(rest, high.unit.or_else(|| unit_within(&rest[length + 1].word)))?.0;
+        let low = lower_number(rest, &high, &rest[length + 1].word)?.0;
         return Some((between(&low, &high), length + 1 + more));
     }
     let number = first;
@@ -191,6 +191,12 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
         (None, _) => amount.is_bare = true,
     }
     Some((amount, length))
+}
+
+/// The lower number of a range, with the unit of the upper one: `1 to 3 million`, but not `500,000 to 2 million`.
+fn lower_number(tokens: &[QuestionToken], high: &QuestionNumber, word: &str) -> Option<(QuestionNumber, usize)> {
+    let with_unit = number(tokens, high.unit.or_else(|| unit_within(word)))?;
+    if with_unit.0.value <= high.value { Some(with_unit) } else { number(tokens, None) }
 }
 
 /// A fifth less to a fifth more.

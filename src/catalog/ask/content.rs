@@ -8,12 +8,16 @@ use crate::ask::question::QuestionWords;
 use crate::ask::words::{is_in, meaning_of};
 use crate::ask::{Interpretation, ReadPart};
 use crate::{ListPosition, ParseOptions, Request};
+use data::Table;
 
 /// Sections of words that connect others.
 const GRAMMAR: [&str; 3] = ["grammar", "negations", "units"];
 
 /// Parameters whose values qualify the noun behind them, as an adjective does.
 const QUALIFIERS: [&str; 6] = ["sector", "status", "stage", "kind", "role", "known"];
+
+/// Cost of a value that turns out to qualify an unread noun.
+const UNREAD_QUALIFIER: u32 = 700;
 
 impl QuestionWords<'_> {
     /// True for a noun phrase alone, such as `phone repair`, in which each word is content.
@@ -42,8 +46,11 @@ impl QuestionWords<'_> {
         let token = &self.tokens[at];
         let has_number = || token.word.contains(|char: char| char.is_ascii_digit());
         let word = token.word.as_str();
+        // `their first round`
+        let is_ordinal = || self.is_in(at, "first or last") && self.record_at(at + 1) == Some(Table::Rounds);
         token.is_glue()
             || has_number()
+            || is_ordinal()
             || self.record_at(at).is_some()
             || ["fillers", "topics", "by"].iter().chain(&GRAMMAR).any(|section| meaning_of(section, word).is_some())
     }
@@ -88,6 +95,7 @@ impl Path<'_, '_> {
             };
             if let Some(range) = range {
                 heads.push(range.start);
+                self.cost += UNREAD_QUALIFIER;
                 self.unread.push(range.clone());
                 self.content.push(range);
             }

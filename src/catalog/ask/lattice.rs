@@ -30,6 +30,8 @@ macro_rules! readers {
 const READERS: &[(&str, Reader)] = readers! {
     "called" called,
     "known field" known_field,
+    "co-investors" co_investors,
+    "most active" most_active,
     "groups" groups,
     "acquirer" acquirer,
     "at organizations" at_organizations,

@@ -1,5 +1,6 @@
 //! Which list answers a question: the one that it names, or else the one whose reading leaves the least of it over.
 
+use crate::aggregate::GroupOrder;
 use crate::amounts::amount_field;
 use crate::ask::question::QuestionWords;
 use crate::ask::{Interpretation, ReadPart};
@@ -31,8 +32,6 @@ pub struct AskedList {
     pub counted: Option<Interpretation>,
     /// True if the question asks for the sum of rounds.
     pub is_sum: bool,
-    /// True if groups are compared by their amounts: `which sectors got the most funding`.
-    pub compares_amounts: bool,
 }
 
 /// Cost of a list that another word of the question names.
@@ -68,12 +67,19 @@ impl Catalog {
             let is_sized = read.parts.iter().any(|part| part.parameter == "sort" && part.value.contains("amount"));
             let is_round = is_sized || has(&["since", "until", "min_amount_usd", "max_amount_usd"]);
             let is_of_stage = has(&["stage"]) && (has(&["startup"]) || (named.is_none() && is_round));
-            *resource == Resource::Rounds && (is_of_stage || (compares_amounts && read.groups().is_some()))
+            // `co-investors of Acme`, `the most active investors in biotech`
+            let names_firms = named.as_ref().is_some_and(|(table, _)| *table == Table::Firms);
+            let are_firms = names_firms && read.groups() == Some("investor") && read.conditions() > 1;
+            let is_compared = compares_amounts && read.groups().is_some();
+            *resource == Resource::Rounds && (is_of_stage || is_compared || (are_firms && read.unread.is_empty()))
         });
         let cost = |(resource, interpretation): &(Resource, Interpretation)| {
             let is_other = match asks_for_sum {
                 _ if is_of_rounds => *resource != Resource::Rounds,
-                true => *resource != Resource::Rounds && record_part(interpretation).is_none(),
+                true => {
+                    let is_record = record_part(interpretation).is_some() && interpretation.unread.is_empty();
+                    *resource != Resource::Rounds && !is_record
+                }
                 false => named.as_ref().is_some_and(|(table, _)| *table != resource.table()),
             };
             let is_nothing = reads_nothing(interpretation);
@@ -85,7 +91,7 @@ impl Catalog {
             *resource == Resource::Startups && read.unread.is_empty() && read.groups() == Some("investor")
         };
         let counted = read.iter().find(is_counted).map(|(_, counted)| counted.clone());
-        let [(resource, interpretation), ..] = read;
+        let [(resource, mut interpretation), ..] = read;
         let counted = counted.filter(|_| resource == Resource::Firms && !interpretation.unread.is_empty());
         let plural = resource.table().plural();
         let record = record_part(&interpretation);
@@ -94,6 +100,9 @@ impl Catalog {
             (Some(record), _) => format!("`{}` is a name of {plural}", record.text),
             (None, Some((Table::Firms, word))) if resource == Resource::Firms && names_a_kind(&word) => {
                 format!("`{word}` names {plural} of any kind; with `kind=vc`, venture capital firms alone")
+            }
+            (None, Some((Table::Firms, word))) if interpretation.groups() == Some("investor") => {
+                format!("`{word}` names firms, which are counted by their {plural}")
             }
             (None, Some((table, word))) if table == resource.table() => format!("`{word}` names {plural}"),
             (None, _) if is_sum => format!("the question asks for a sum of {plural}"),
@@ -108,7 +117,11 @@ impl Catalog {
             None if asks_for_sum || words.asks_for_count() => AnswerKind::Count,
             None => AnswerKind::List,
         };
-        let compares_amounts = compares_amounts && amount_field(resource.table()).is_some();
-        AskedList { resource, kind, interpretation, why, counted, is_sum, compares_amounts }
+        let compares_amounts = compares_amounts
+            && amount_field(resource.table()).is_some()
+            // What a firm paid is not known.
+            && interpretation.groups() != Some("investor");
+        interpretation.group_order = compares_amounts.then_some(GroupOrder::SumUsd);
+        AskedList { resource, kind, interpretation, why, counted, is_sum }
     }
 }

@@ -4,6 +4,7 @@
 mod amount;
 pub mod association;
 mod content;
+mod investors;
 mod known;
 mod language;
 mod lattice;
@@ -28,13 +29,15 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::{Catalog, Resource};
+use crate::aggregate::GroupOrder;
+use crate::{AggregateOptions, Catalog, Resource};
 
 use crate::ask::lattice::COSTS;
 use crate::ask::lexicon::Lexicon;
 use crate::ask::path::Path;
 use crate::ask::question::{Question, QuestionWords};
 use data::field::model;
+use data::vocabulary::Vocabulary;
 
 /// The parameter of aggregates that names the properties to count records by.
 pub const GROUP_BY: &str = "group_by";
@@ -55,6 +58,9 @@ pub struct Interpretation {
     /// A sentence on the language of the question, if questions in it are not read.
     #[serde(skip)]
     pub language_note: Option<String>,
+    /// The order of the groups, if not the usual one: `which sectors got the most funding`.
+    #[serde(skip)]
+    pub group_order: Option<GroupOrder>,
     /// The cost of the reading; a name of a record costs nothing.
     #[serde(skip)]
     pub(crate) cost: u32,
@@ -100,6 +106,14 @@ impl Interpretation {
     /// The properties that the records are counted by, as in `group_by` of their aggregates.
     pub fn groups(&self) -> Option<&str> {
         self.parts.iter().find(|part| part.parameter == GROUP_BY).map(|part| part.value.as_str())
+    }
+
+    /// The options of an aggregate with at most `limit` of these groups.
+    pub fn group_options(&self, resource: Resource, limit: usize) -> Option<AggregateOptions> {
+        let named = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let order = self.group_order.map(|order| named("sort", order.name()));
+        let options = [named(GROUP_BY, self.groups()?), named("limit", &limit.to_string())].into_iter().chain(order);
+        AggregateOptions::parse(resource, &options.collect::<Vec<_>>()).ok()
     }
 
     /// The values with those of `group_by`.

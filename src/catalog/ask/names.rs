@@ -31,6 +31,8 @@ const FAR_LARGER: u32 = 10;
 
 pub(super) const MAX_NAME_WORDS: usize = 6;
 
+const NAME: &str = "name of a record";
+
 impl Path<'_, '_> {
     /// Reads `called Blink`, `who is Jane Doe`: a name to search for, up to the end of the clause.
     pub(super) fn called(&mut self, at: usize) -> Option<usize> {
@@ -104,7 +106,7 @@ impl Path<'_, '_> {
         let mut from = at + relation.words.len();
         let is_both = self.is_at(from, &["both"]);
         from += usize::from(is_both);
-        let (mut names, mut end) = (Vec::new(), from);
+        let (mut names, mut reasons, mut end) = (Vec::new(), Vec::new(), from);
         let (mut joint, mut start) = (is_both, at);
         let is_expected = self.table == Table::People || !self.is_in(at, "at or from");
         while let Some((slug, length)) =
@@ -118,6 +120,7 @@ impl Path<'_, '_> {
             if !self.tokens[end].is_capitalized() && is_word {
                 break;
             }
+            reasons.push(self.reason(&(end..end + length), tables, &slug));
             names.push(slug);
             end += length;
             // `Facebook, Twitter and LinkedIn`: `Twitter` is also a sector of the release. `Berlin` is no name.
@@ -138,9 +141,14 @@ impl Path<'_, '_> {
         if names.is_empty() || (may_be_firm && firm().is_some_and(|(_, length)| from + length > end)) {
             return None;
         }
+        if names.len() == 1 && self.portfolio_of(from, end - from).is_some() {
+            return None;
+        }
         // `Sequoia alongside Accel`
         let is_joint = self.is_in(at, "jointly");
-        let partner = self.parts.pop_if(|(range, part)| is_joint && range.end == at && part.parameter == parameter);
+        // `the rounds that Sequoia did together with Accel`
+        let is_next = |end: usize| (end..at).all(|between| self.question.tokens[between].is_glue());
+        let partner = self.parts.pop_if(|(range, part)| is_joint && is_next(range.end) && part.parameter == parameter);
         if let Some((range, part)) = partner {
             names.insert(0, part.value.clone());
             start = range.start;
@@ -150,7 +158,8 @@ impl Path<'_, '_> {
         let has_all = joint && names.len() > 1 && self.resource.parameter(&all).is_some();
         let parameter = if has_all { all.as_str() } else { parameter };
         let is_founding = self.is_in(at, "founds");
-        self.add(start..end, parameter, names.join(","), "name of a record");
+        let why = reasons.into_iter().max_by_key(String::len).unwrap_or_default();
+        self.add(start..end, parameter, names.join(","), &why);
         // `backed by Sequoia in 2012`
         if self.table == Table::Startups && parameter.starts_with("investor") {
             self.topic = Some(Topic::Raising);
@@ -201,6 +210,9 @@ impl Path<'_, '_> {
         if self.table == Table::People && self.is_backer(at) {
             return None;
         }
+        if let Some(words) = self.portfolio_of(at, length) {
+            return self.leave(at..at + words);
+        }
         let is_longer = |(longest, _): (usize, _)| length > longest;
         // In lower case it means a large record, but `the first round` is not a name.
         let is_plain = |token: &QuestionToken| {
@@ -221,7 +233,25 @@ impl Path<'_, '_> {
         if is_place || (self.table == Table::People && self.is_backer(at)) {
             return self.leave(at..at + length);
         }
+        if let Some(words) = self.portfolio_of(at, length) {
+            return self.leave(at..at + words);
+        }
         self.add_name(at..at + length, parameter, slug)
+    }
+
+    /// Number of words for the startups of a firm among people, which no parameter finds: `founders of Acme startups`.
+    fn portfolio_of(&self, at: usize, length: usize) -> Option<usize> {
+        let is_of_firm = self.table == Table::People && self.record_at(at + length) == Some(Table::Startups);
+        let is_firm = || self.name_at(at, &[Table::Firms]).is_some_and(|(_, named)| named == length);
+        (is_of_firm && is_firm()).then_some(length + 1)
+    }
+
+    /// Why words are the name of a record: the others that it may mean come with their sizes.
+    fn reason(&self, range: &Range<usize>, tables: &[Table], slug: &str) -> String {
+        let found = tables.iter().find_map(|table| Some((*table, self.catalog.snapshot().find(*table, slug)?)));
+        let text = self.written(range);
+        let note = found.and_then(|(table, row)| self.catalog.other_records(table, &text, row));
+        note.map_or_else(|| NAME.to_owned(), |others| format!("{NAME}; it may also mean {others}"))
     }
 
     /// True if a name is an investor in the organizations of people, not an organization: `backed by Sequoia`.
@@ -235,7 +265,9 @@ impl Path<'_, '_> {
             || (self.is_in(range.end, "before lead")
                 && self.tokens.iter().skip(range.end).take(4).any(|token| token.is(&["lead"])));
         let parameter = if leads && self.resource.parameter("lead").is_some() { "lead" } else { parameter };
-        self.add(range, parameter, slug, "name of a record").then_some(length)
+        let tables = if parameter == "startup" { &[Table::Startups] } else { &[Table::Firms] };
+        let why = self.reason(&range, tables, &slug);
+        self.add(range, parameter, slug, &why).then_some(length)
     }
 
     /// Finds the record with a name that begins at a word, and its parameter: an investor or an organization.
@@ -249,6 +281,19 @@ impl Path<'_, '_> {
     fn find_own_name(&self, at: usize, continues: bool) -> OwnName {
         // `Uber's first round` is not one of the firm First Round.
         if at > 0 && self.tokens[at - 1].is_possessive && !self.tokens[at].is_capitalized() {
+            return None;
+        }
+        // `whose first round was over 10m`
+        let is_plain = |token: &QuestionToken| {
+            !token.is_capitalized() && (token.is_in("first or last") || records_meant(&token.word).is_some())
+        };
+        let is_glue = self.tokens[at].is_glue() && !self.tokens[at].is_capitalized();
+        let is_alone = is_glue && !self.tokens.get(at + 1).is_some_and(QuestionToken::is_capitalized);
+        if is_alone || self.tokens.get(at..at + 2).is_some_and(|words| words.iter().all(is_plain)) {
+            return None;
+        }
+        // `avg deal size`, although a firm has this alias.
+        if self.is_measure(at) && !self.tokens[at].is_capitalized() || self.is_compared(at) {
             return None;
         }
         let (parameter, tables): (_, &[Table]) = match self.table {
@@ -295,7 +340,7 @@ impl Path<'_, '_> {
 
     /// Finds a record with a name that begins with several capitalized words, or a large one by a word that is
     /// capitalized or rare in descriptions: `Rocket Internet` is Rocket Internet AG, `Greylock` is Greylock Partners.
-    fn begun_name(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
+    pub(super) fn begun_name(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
         let words = self.tokens.get(at..)?.iter().take(MAX_NAME_WORDS).take_while(|word| word.is_capitalized()).count();
         (2..=words).rev().find_map(|length| self.record_begun(at, length, tables, MIN_NAMED_SIZE)).or_else(|| {
             let token = self.tokens.get(at).filter(|token| token.word.len() >= MIN_BEGUN)?;

@@ -49,7 +49,7 @@ impl Path<'_, '_> {
             return None;
         }
         let unread = asked.iter().filter(|(_, field)| *field == NONE).map(|(at, _)| *at..*at + 1).collect();
-        let field = asked.iter().map(|(_, field)| *field).find(|field| *field != NONE);
+        let field = self.answering(asked.iter().copied());
         Some(self.one_record(&range, &rows, field, unread))
     }
 
@@ -83,8 +83,16 @@ impl Path<'_, '_> {
                 None => unread.push(at..at + 1),
             }
         }
-        let fields = (0..self.tokens.len()).filter(|at| !range.contains(at)).filter_map(|at| self.field_asked(at));
-        Some(self.one_record(&range, &rows, fields.into_iter().find(|field| *field != NONE), unread))
+        let others = (0..self.tokens.len()).filter(|at| !range.contains(at));
+        let field = self.answering(others.filter_map(|at| Some((at, self.field_asked(at)?))));
+        Some(self.one_record(&range, &rows, field, unread))
+    }
+
+    /// The field that answers, of those that words ask for: `when` and the like only if no other does.
+    fn answering<'f>(&self, asked: impl Iterator<Item = (usize, &'f str)>) -> Option<&'f str> {
+        let known: Vec<(usize, &str)> = asked.filter(|(_, field)| *field != NONE).collect();
+        let is_sure = |(at, _): &&(usize, &str)| !self.is_in(*at, "vague fields");
+        known.iter().find(is_sure).or(known.first()).map(|(_, field)| *field)
     }
 
     /// True if a name is that of another record than those listed: `backed by Acme`, `portfolio of Acme`.
@@ -114,6 +122,10 @@ impl Path<'_, '_> {
     fn field_asked(&self, at: usize) -> Option<&'static str> {
         if self.is_measure(at) {
             return Some(NONE);
+        }
+        // `did Acme Capital invest in Blink`: `capital` is a word of a name.
+        if at > 0 && self.tokens[at].is_capitalized() && self.is_name_of_firm(at - 1, 2) {
+            return None;
         }
         let word = &self.tokens[at].word;
         let mut fields = phrases_from("about a record", word).filter(|field| field.text == word);
@@ -195,6 +207,8 @@ impl Path<'_, '_> {
             Some(index) if !self.table.fields()[index].is_detail => format!("; `{field}` answers"),
             _ => format!("; `{field}` of the record itself, which lists leave out, answers"),
         });
+        let others = if let [row] = rows { self.catalog.other_records(self.table, &text, *row) } else { None };
+        let others = others.map_or_else(String::new, |others| format!("; it may also mean {others}"));
         let fact = if rows.len() == 1 { self.catalog.fact(self.table, rows[0]) } else { None };
         let fact = fact.map_or_else(String::new, |fact| format!(": {fact}"));
         let slug = |row: &u32| self.catalog.snapshot().slug(self.table, *row);
@@ -207,7 +221,7 @@ impl Path<'_, '_> {
             2..=MAX_NAMESAKES => ("q", self.catalog.snapshot().name(self.table, rows[rows.len() - 1]).to_owned()),
             _ => ("q", text.clone()),
         };
-        let why = format!("name of a {noun}{answer}{fact}");
+        let why = format!("name of a {noun}{answer}{fact}{others}");
         let part = ReadPart { text, parameter: parameter.to_owned(), value, why };
         let unread: Vec<String> = unread.iter().map(|range| self.written(range)).collect();
         let cost = UNREAD_NEXT_TO_NAME * unread.len() as u32;

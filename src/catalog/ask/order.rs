@@ -14,6 +14,8 @@ use crate::ask::words::{Phrase, meaning_of, phrases_from};
 use crate::ask::{GROUP_BY, ReadPart};
 use data::Table;
 
+const COUNTED: &str = "what records are counted by";
+
 /// The property of `group_by` for a word.
 pub(super) fn group_by(resource: Resource, word: &str) -> Option<&'static str> {
     let name = match word {
@@ -28,7 +30,7 @@ impl Path<'_, '_> {
     pub(super) fn groups(&mut self, at: usize) -> Option<usize> {
         if let Some(end) = self.investors_behind(at) {
             self.topic = Some(Topic::Raising);
-            return self.count_by(at..end, "investor");
+            return self.count_by(at..end, "investor", COUNTED);
         }
         let property = |at: usize| self.property_at(at);
         // `by founding year`
@@ -89,7 +91,7 @@ impl Path<'_, '_> {
             end += 2;
         }
         end += most(end);
-        self.count_by(at..end, &properties.join(","))
+        self.count_by(at..end, &properties.join(","), COUNTED)
     }
 
     /// The word behind those for the investors of startups at a place, if only words for an order precede these.
@@ -103,13 +105,12 @@ impl Path<'_, '_> {
         (at..first).all(is_order).then_some(end)
     }
 
-    fn count_by(&mut self, range: Range<usize>, properties: &str) -> Option<usize> {
+    pub(super) fn count_by(&mut self, range: Range<usize>, properties: &str, why: &str) -> Option<usize> {
         if self.parts.iter().any(|(_, part)| part.parameter == GROUP_BY) {
             return None;
         }
         let (text, value) = (self.written(&range), properties.to_owned());
-        let why = "what records are counted by".to_owned();
-        let length = range.len();
+        let (length, why) = (range.len(), why.to_owned());
         self.parts.push((range, Rc::new(ReadPart { text, parameter: GROUP_BY.to_owned(), value, why })));
         Some(length)
     }
@@ -119,6 +120,10 @@ impl Path<'_, '_> {
         let count = |at: usize| {
             self.tokens.get(at).and_then(|token| count_of(&token.word)).filter(|count| (1..=100).contains(count))
         };
+        // `raised their first round`
+        if self.is_in(at, "first or last") && self.follows(at, "possessives") {
+            return None;
+        }
         let start = at + usize::from(self.is_at(at, &["the"]));
         let is_single = self.is_at(start, &["single"]) && self.sort_at(start + 1).is_some();
         let start = start + usize::from(is_single);
@@ -154,7 +159,9 @@ impl Path<'_, '_> {
         let end = from + length + usize::from(after.is_some());
         // `oldest first`
         let end = end + usize::from(self.is_at(end, &["first"]) && count(end + 1).is_none());
-        self.add(at..end, "sort", sort, "order");
+        let is_of_all = matches!(sort, "-investment_count" | "-portfolio_count");
+        let why = if is_of_all { "order, by all investments of a firm" } else { "order" };
+        self.add(at..end, "sort", sort, why);
         if let Some(number) = before.or(after) {
             self.add(at..end, "limit", number.to_string(), "that many records");
         } else if is_single || self.asks_for_one() || ((start > at || at == 0) && self.is_singular(end)) {

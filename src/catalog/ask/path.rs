@@ -264,6 +264,30 @@ impl<'q, 'a> Path<'q, 'a> {
         }
     }
 
+    /// Requires all investors of a question that no `or` separates: `backed by Acme and later also by Accel`. A list with
+    /// commas has any of them.
+    fn require_investors(&mut self) {
+        let is_one = |(_, part): &PathPart| part.parameter == "investor" && !part.value.contains(',');
+        let places: Vec<usize> = (0..self.parts.len()).filter(|place| is_one(&self.parts[*place])).collect();
+        let separates = |pair: &[usize]| {
+            let (from, to) = (self.parts[pair[0]].0.end, self.parts[pair[1]].0.start);
+            let is_listed = from == to && self.tokens[from - 1].ends_clause;
+            is_listed || (from..to).any(|at| self.is_in(at, "any of"))
+        };
+        let is_any = self.tokens.iter().any(|token| token.is_in("any of"));
+        if places.len() > 1 && !is_any && !places.windows(2).any(separates) {
+            self.require(&places);
+        }
+    }
+
+    /// Leaves `both` unread if no parameter requires two values: `who backed both Dropbox and Airbnb`.
+    fn report_both(&mut self) {
+        let both = self.tokens.iter().position(|token| token.is(&["both"]));
+        let is_required = self.parts.iter().any(|(_, part)| part.parameter.ends_with("_all"));
+        let at = both.filter(|_| !is_required && !self.parts.is_empty());
+        self.unread.extend(at.map(|at| at..at + 1));
+    }
+
     /// Makes one round of a firm and a period behind its verb: `companies that Accel backed in 2012`.
     fn join_rounds(&mut self) {
         let is_period = |part: &ReadPart| matches!(part.parameter.as_str(), "raised_since" | "raised_until");
@@ -318,8 +342,10 @@ impl<'q, 'a> Path<'q, 'a> {
         self.parts.sort_by_key(|(range, _)| range.start);
         self.leave_qualifiers();
         self.join_cities();
+        self.require_investors();
         self.join_rounds();
         self.require_both();
+        self.report_both();
         self.require_all_sectors();
         self.unread.sort_by_key(|range| range.start);
         self.unread.dedup();

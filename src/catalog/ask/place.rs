@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::ask::ReadPart;
 use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::path::Path;
 use crate::ask::question::records_meant;
 use crate::ask::token::QuestionToken;
+use crate::ask::{GROUP_BY, ReadPart};
 use data::{Country, Facet, Table, city};
 
 impl Path<'_, '_> {
@@ -102,6 +102,10 @@ impl Path<'_, '_> {
     /// True if a place belongs to other records than those of the list: `VCs that invest in German startups`.
     pub(super) fn is_of_others(&self, at: usize) -> bool {
         let other = if self.table == Table::Firms { Table::Startups } else { Table::Firms };
+        // Other languages write the adjective behind the noun: `startups brasileiras`.
+        if self.table == Table::Firms && self.is_foreign && at > 1 && self.record_at(at - 2) == Some(Table::Startups) {
+            return true;
+        }
         for length in 0..3 {
             let Some(token) = self.tokens.get(at + length) else { return false };
             if let Some(table) = records_meant(&token.word) {
@@ -144,7 +148,10 @@ impl Path<'_, '_> {
         let own = (at + 1..at + 5).take_while(|at| !self.tokens.get(at - 1).is_none_or(|token| token.ends_clause));
         let is_own = own.into_iter().any(|at| self.record_at(at) == Some(self.table));
         // In `rounds with corporate investors in Germany`, the place may equally belong to the rounds.
-        let is_sure = self.table == Table::Startups || based > 0 || self.is_at(before, &["from"]);
+        // `the most active investors in London`
+        let counts_investors =
+            self.parts.iter().any(|(_, part)| part.parameter == GROUP_BY && part.value == "investor");
+        let is_sure = self.table == Table::Startups || counts_investors || based > 0 || self.is_at(before, &["from"]);
         self.table != Table::People && is_sure && is_investor && !self.tokens[noun].ends_clause && !is_own
     }
 

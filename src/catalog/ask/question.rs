@@ -23,6 +23,12 @@ pub(super) const MAX_WORDS: usize = 64;
 /// Maximum number of words of a phrase for kinds of records.
 const MAX_RECORD_WORDS: usize = 4;
 
+/// Sections of words that may follow a word for records.
+const WITH_RECORDS: [&str; 6] = ["called", "relations", "orders", "invested", "leads", "sizes of rounds"];
+
+/// A number of at least so much is money, also without a currency: `we need 2 million`.
+const LEAST_MONEY: Option<u64> = Some(10_000);
+
 /// A role that is also a kind of firm.
 const INVESTOR: &str = "investor";
 
@@ -190,23 +196,44 @@ impl<'a> QuestionWords<'a> {
     pub(super) fn subject(&self) -> Option<(Table, String)> {
         let (table, range) = self.subject_words()?;
         let name = match self.is_at(0, &["who"]) && range.start == 0 {
-            true => format!("{} {}", self.tokens[0].raw, self.tokens[range.end - 1].raw),
-            false => self.written(&range),
+            true if range.end > 1 => format!("{} {}", self.tokens[0].raw, self.tokens[range.end - 1].raw),
+            _ => self.written(&range),
         };
         Some((table, name))
     }
 
     fn subject_words(&self) -> Option<(Table, Range<usize>)> {
         // `who invests in`, `who writes checks of`
-        let is_firms = |at: usize| at == 1 && self.is_investing(at) || self.is_in(at, "check");
-        if let Some(at) = (1..self.tokens.len()).find(|at| self.is_at(0, &["who"]) && is_firms(*at)) {
+        // `who has backed`
+        let is_verb = |at: usize| self.is_investing(at) || self.is_in(at, "invested");
+        let invests = |who: usize| {
+            let at = who + 1 + usize::from(self.is_in(who + 1, "before a verb of firms"));
+            is_verb(at).then_some(who..at + 1)
+        };
+        // `a fashion startup: who can invest?`
+        let begins = |at: &usize| self.is_at(*at, &["who"]) && (*at == 0 || self.tokens[*at - 1].ends_clause);
+        if let Some(range) = (0..self.tokens.len()).filter(begins).find_map(invests) {
+            return Some((Table::Firms, range));
+        }
+        if let Some(at) = (1..self.tokens.len()).find(|at| self.is_at(0, &["who"]) && self.is_in(*at, "check")) {
             return Some((Table::Firms, 0..at + 1));
+        }
+        if let Some(sought) = self.sought_investors() {
+            return Some((Table::Firms, sought));
+        }
+        // `who is Jane Doe`
+        let is_person = |length: usize| {
+            let name = self.phrase_at(2, length).filter(|_| self.tokens.len() == length + 2);
+            name.is_some_and(|name| !self.catalog.rows_named(Table::People, &name).is_empty())
+        };
+        if self.starts(0, &["who", "is"]) && (1..=4).any(is_person) {
+            return Some((Table::People, 0..2));
         }
         // `partners at Acme`: people, rather than the record of this name.
         let is_role = |at: usize| {
             let mut roles = self.lexicon.meanings(&self.tokens[at].word).iter();
             roles.any(|meaning| matches!(meaning, PhraseMeaning::Role(role) if *role != INVESTOR))
-                && !(2..4).any(|length| self.is_name_of_firm(at, length))
+                && !(at.saturating_sub(2)..=at).any(|from| (2..4).any(|length| self.is_name_of_firm(from, length)))
                 && (self.is_in(at + 1, "at") || self.tokens[at].word.ends_with('s') && !self.is_at(at + 1, &["of"]))
         };
         // `accelerators in Berlin`
@@ -221,7 +248,8 @@ impl<'a> QuestionWords<'a> {
             word.ends_with('s') && self.is_stage(at, at + 1) && self.lexicon.meanings(word).len() == 1
         };
         let named = |at: usize| {
-            let records = self.records_at(at).map(|(table, length)| (table, at..at + length));
+            let records = self.records_at(at).filter(|(_, length)| !self.is_qualifier(at, *length));
+            let records = records.map(|(table, length)| (table, at..at + length));
             let of_word = |table: Table| (table, at..at + 1);
             let other = || match at {
                 _ if is_role(at) => Some(Table::People),
@@ -233,7 +261,48 @@ impl<'a> QuestionWords<'a> {
         (0..self.tokens.len()).find_map(named)
     }
 
-    fn is_name_of_firm(&self, at: usize, length: usize) -> bool {
+    /// The words for investors that a founder looks for: `we are a startup looking for seed investors`, `who should I pitch`.
+    fn sought_investors(&self) -> Option<Range<usize>> {
+        let is_own = (0..self.tokens.len()).any(|at| self.is_in(at, "founder speaks"));
+        let seeks = |at: usize| {
+            let end = at + self.find_phrase(at, "seeking")?.words.len();
+            let is_money = self.amount_at(end).is_some_and(|(found, _)| found.is_money || found.min >= LEAST_MONEY);
+            let investors = (end..end + MAX_RECORD_WORDS).find(|at| self.record_at(*at) == Some(Table::Firms));
+            investors.or(is_money.then_some(end)).map(|last| at..last + 1)
+        };
+        let raises = |at: usize| {
+            let phrase = self.find_phrase(at, "seeking money").filter(|_| is_own)?;
+            Some(at..at + phrase.words.len())
+        };
+        (0..self.tokens.len()).find_map(seeks).or_else(|| (0..self.tokens.len()).find_map(raises))
+    }
+
+    /// True for the amount that a founder looks for: `we need 2 million`.
+    pub(super) fn is_sought(&self, at: usize) -> bool {
+        let is_large = self.amount_at(at).is_some_and(|(found, _)| found.is_money || found.min >= LEAST_MONEY);
+        is_large && self.sought_investors().is_some()
+    }
+
+    /// True if a word for records in the singular qualifies a noun: `round tables`, `fund accounting`.
+    fn is_qualifier(&self, at: usize, length: usize) -> bool {
+        let (last, next) = (&self.tokens[at + length - 1], at + length);
+        let is_noun = |token: &QuestionToken| {
+            token.word.len() > 3
+                && token.word.bytes().all(|byte| byte.is_ascii_lowercase())
+                && !token.is_capitalized()
+                && !self.is_understood(&token.word)
+                && !self.is_structural(next)
+                && !WITH_RECORDS.iter().any(|section| token.is_in(section) || self.find_phrase(next, section).is_some())
+        };
+        length == 1
+            && !last.word.ends_with('s')
+            && !last.ends_clause
+            && !last.is_possessive
+            && (at == 0 || !self.is_in(at - 1, "determiners"))
+            && self.tokens.get(next).is_some_and(is_noun)
+    }
+
+    pub(super) fn is_name_of_firm(&self, at: usize, length: usize) -> bool {
         let name = self.phrase_at(at, length);
         name.is_some_and(|name| !self.catalog.rows_named(Table::Firms, &name).is_empty())
     }
@@ -243,6 +312,7 @@ impl<'a> QuestionWords<'a> {
         let begins = |at: usize| {
             let fits = |words: &[&str]| words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]));
             phrases_from("counting", &self.tokens[at].word).any(|phrase| fits(&phrase.words))
+                || self.starts(at, &["how", "much"]) && self.counted_records(at + 2)
         };
         (0..self.tokens.len()).any(begins)
     }
@@ -255,16 +325,34 @@ impl<'a> QuestionWords<'a> {
     /// True for `how much did startups raise`, `total raised by startups`: a sum of rounds. What a firm invested is not known.
     pub(super) fn asks_for_sum(&self) -> bool {
         let is_filler = |at: usize| self.tokens[at].is_glue() || self.is_at(at, &["total"]);
-        let is_sum = |at: &usize| self.find_phrase(*at, "sums").is_some();
+        // `how much startups are there` counts them.
+        let counts = |at: usize| self.starts(at, &["how", "much"]) && self.counted_records(at + 2);
+        let is_sum = |at: &usize| self.find_phrase(*at, "sums").is_some() && !counts(*at);
         let first = (0..self.tokens.len()).find(|at| is_sum(at) || !is_filler(*at));
         let has = |is_one: &dyn Fn(usize) -> bool| (0..self.tokens.len()).any(is_one);
+        let is_paid = |at: usize| self.is_investing(at) && !self.is_money(at);
+        let is_firm = |at: usize| {
+            let is_named = || (1..4).any(|length| self.is_name_of_firm(at, length));
+            self.record_at(at) == Some(Table::Firms) || self.tokens[at].is_capitalized() && is_named()
+        };
         first.is_some_and(|at| is_sum(&at))
-            && has(&|at| self.is_money(at) || self.record_at(at) == Some(Table::Rounds) || self.is_stage(at, at + 2))
-            && !has(&|at| self.is_investing(at) && !self.is_money(at))
+            && has(&|at| {
+                self.is_money(at)
+                    || self.record_at(at) == Some(Table::Rounds)
+                    || self.is_stage(at, at + 2)
+                    // `total invested in Portuguese startups`
+                    || is_paid(at)
+            })
+            && !(has(&is_paid) && has(&is_firm))
+    }
+
+    /// True for a word for records that are counted, not paid.
+    fn counted_records(&self, at: usize) -> bool {
+        matches!(self.record_at(at), Some(table) if table != Table::Rounds) && self.tokens[at].word.ends_with('s')
     }
 
     /// True for a word for what startups raised: `funding`, `money`.
-    fn is_money(&self, at: usize) -> bool {
+    pub(super) fn is_money(&self, at: usize) -> bool {
         let word = self.tokens.get(at).map_or("", |token| token.word.as_str());
         meaning_of("about a record", word) == Some("startups total_raised_usd")
     }

@@ -7,7 +7,7 @@ use crate::ask::language;
 use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::path::{Path, PathPart, Sign};
 use crate::ask::period::Period;
-use crate::ask::question::Topic;
+use crate::ask::question::{Topic, records_meant};
 use crate::ask::words::{meaning_of, phrases, phrases_from};
 use data::import::website;
 use data::{Date, Facet, Table};
@@ -99,7 +99,9 @@ impl Path<'_, '_> {
             parameter = "status";
         }
         if parameter == "sector" {
-            if self.is_owner(at, length) {
+            // `but not by Google`
+            let is_backer = self.is_negated() && self.is_after(at, &["by"]) && self.tokens[at].is_capitalized();
+            if self.is_owner(at, length) || is_backer && self.name_at(at, &[Table::Firms]).is_some() {
                 return None;
             }
             if let Some(named) = self.unwanted_startup(at, length) {
@@ -109,6 +111,7 @@ impl Path<'_, '_> {
         }
         let is_of_others = match parameter {
             "sector" => self.is_no_sector(&range),
+            "country" | "city" if self.is_compared(at) => true,
             "country" => self.is_of_people(&range) || self.is_of_others(range.end) || self.is_of_investors(at),
             "city" => {
                 let is_studied = self.is_in(at.wrapping_sub(1), "at or from")
@@ -150,6 +153,11 @@ impl Path<'_, '_> {
                 return Some(length);
             }
             let (stages, end) = self.stages(value, &range);
+            // `no series A yet`, `a seed but not a series A`: of a past round, which no parameter excludes.
+            let is_past = self.is_in(at.wrapping_sub(1), "no round before") || self.is_in(end, "yet");
+            if self.is_negated() && is_past && self.table == Table::Startups {
+                return self.leave(at..end);
+            }
             // `grants for biotech`, but `startups with grants`
             let is_of_rounds = self.is_stage_of_rounds(&stages);
             if is_of_rounds && self.subject().is_none_or(|(table, _)| table != Table::Startups) {
@@ -211,7 +219,12 @@ impl Path<'_, '_> {
             {
                 return None;
             }
-            PhraseMeaning::Country(code) => ("country", code.as_str(), "country or region"),
+            // French `eu` is `had`, and Portuguese `eu` is `I`.
+            PhraseMeaning::Country(_) if token.word == "eu" && token.raw != "EU" && self.is_foreign => return None,
+            PhraseMeaning::Country(code) => {
+                let is_firm = self.table == Table::Firms;
+                ("country", code.as_str(), if is_firm { "country or region of the firm" } else { "country or region" })
+            }
             PhraseMeaning::City { name, is_plain, is_rare } => {
                 let after_place = self.follows(at, "before a city");
                 let is_joined = at > 0 && (self.joins_city(at) || self.tokens[at - 1].ends_clause);
@@ -356,8 +369,14 @@ impl Path<'_, '_> {
             Table::Firms if is_money && is_bare && self.topic == Some(Topic::Investing) => ("check_usd", "check_usd"),
             Table::Firms if is_money && self.mentions("aum") => ("min_aum_usd", "max_aum_usd"),
             Table::Firms if !is_money && self.mentions("score") => ("min_health_score", "max_health_score"),
+            // What a founder looks for is the amount of a round, not of a check.
+            Table::Firms if is_money || self.is_sought(at) => return self.leave(at..end.min(self.tokens.len())),
             Table::Startups if is_money => ("min_raised_usd", "max_raised_usd"),
             Table::Rounds if is_money => ("min_amount_usd", "max_amount_usd"),
+            // `more than 10 investors`: not counted among rounds.
+            _ if !is_money && records_meant(noun).is_some_and(|table| table != self.table) => {
+                return self.leave(at..end + 1);
+            }
             _ => return None,
         };
         end += usize::from(!is_money && !["", "min_health_score"].contains(&min_name)) + after_noun;
@@ -372,6 +391,7 @@ impl Path<'_, '_> {
         let is_about = is_bare && self.table == Table::Rounds && (self.follows(at, "all articles") || is_of_rounds());
         let (min, max) = if is_about { around(min, max) } else { (min, max) };
         let why = match (is_bare && !is_about, is_strict) {
+            _ if min_name == "min_portfolio" => "number; of all startups of the firm, whatever the other conditions",
             (true, _) => "amount; taken as the least",
             (false, true) => "amount; exactly this much counts, too",
             (false, false) => "amount",
@@ -430,7 +450,12 @@ impl Path<'_, '_> {
             // `have not raised a series C`: no parameter excludes a round of the past.
             let stages = || (at + 1..at + 4).flat_map(|from| (from + 1..from + 4).rev().map(move |to| from..to));
             let stage = stages().find(|stage| self.is_stage(stage.start, stage.end));
-            let end = stage.map_or(at + 1, |stage| stage.end);
+            let end = stage.as_ref().map_or(at + 1, |stage| stage.end);
+            // `have never raised money`
+            let is_none = end == self.tokens.len() || self.tokens[at].ends_clause || self.is_in(end, "after no raise");
+            if stage.is_none() && self.table == Table::Startups && is_none {
+                return self.read_as(at..at + 1, "max_rounds", "0", "no known round");
+            }
             let length = self.leave(at - 1..end).map(|length| length - 1);
             // `not funded by banks`
             if self.is_at(end, &["by"]) {
@@ -492,12 +517,14 @@ impl Path<'_, '_> {
         if self.is_in(at + 1, "no sign") {
             return None;
         }
-        let is_end = kind == "verb" && (self.tokens.len() == at + 1 || self.tokens[at].ends_clause);
+        // `but Accel did not`
+        let is_two_words = kind == "before" && self.follows(at, "before not");
+        let is_end = (kind == "verb" || is_two_words) && (self.tokens.len() == at + 1 || self.tokens[at].ends_clause);
         self.negate(at);
         // `backed by Sequoia, but Accel hasn't`
-        let resource = self.resource;
+        let (resource, verb) = (self.resource, at - usize::from(is_two_words));
         let denied = self.parts.pop_if(|(range, part)| {
-            is_end && range.end == at && resource.parameter(&format!("not_{}", part.parameter)).is_some()
+            is_end && range.end == verb && resource.parameter(&format!("not_{}", part.parameter)).is_some()
         });
         if let Some((range, part)) = denied {
             self.add(range, &part.parameter, part.value.clone(), &part.why);

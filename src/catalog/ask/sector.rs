@@ -51,12 +51,19 @@ impl Path<'_, '_> {
     /// True if the words of a sector mean something else: `founded before Facebook`, `founded by students`.
     pub(super) fn is_no_sector(&self, range: &Range<usize>) -> bool {
         let at = range.start;
-        let is_compared = self.follows(at, "compared") && !self.is_after(at - 1, &["other"]);
         // `platforms that finance startups`
         let is_verb = self.is_at(at, &["finance"]) && self.follows(at, "before a verb");
         // `women-led`, `family-friendly`
         let is_compound = self.is_hyphenated(range.end - 1) && self.is_in(range.end, "compounds");
-        is_compared || is_verb || is_compound || self.is_doer(at) || self.is_said_of_people(range)
+        self.is_compared(at) || is_verb || is_compound || self.is_doer(at) || self.is_said_of_people(range)
+    }
+
+    /// True if others are compared with a value: `founded before Facebook`, `the largest country after the US`.
+    pub(super) fn is_compared(&self, at: usize) -> bool {
+        let before = at - usize::from(self.is_after(at, &["the"]));
+        // `in other countries than Germany`
+        let is_other = || (before.saturating_sub(4)..before).any(|at| self.is_at(at, &["other"]));
+        self.follows(before, "compared") && !is_other()
     }
 
     /// True if a sector describes people, not startups: `that are hiring`, `backed by angels`, `women partners`.
