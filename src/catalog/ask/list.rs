@@ -38,7 +38,7 @@ pub struct AskedList {
 const OTHER_LIST: u32 = 600;
 
 /// Cost of a reading that sets nothing.
-const NOTHING_READ: u32 = 1_000;
+const NOTHING_READ: u32 = 100_000;
 
 /// True for words that people say for firms of any kind, but that also name a kind: `VCs`, `venture funds`.
 fn names_a_kind(word: &str) -> bool {
@@ -82,8 +82,9 @@ impl Catalog {
                 }
                 false => named.as_ref().is_some_and(|(table, _)| *table != resource.table()),
             };
-            let is_nothing = reads_nothing(interpretation);
-            interpretation.cost + u32::from(is_other) * OTHER_LIST + u32::from(is_nothing) * NOTHING_READ
+            // Then the costs of what was not understood tell nothing.
+            let read = if reads_nothing(interpretation) { NOTHING_READ } else { interpretation.cost };
+            read + u32::from(is_other) * OTHER_LIST
         };
         // The first of equal ones.
         read.sort_by_key(cost);

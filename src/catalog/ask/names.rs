@@ -287,9 +287,7 @@ impl Path<'_, '_> {
         let is_plain = |token: &QuestionToken| {
             !token.is_capitalized() && (token.is_in("first or last") || records_meant(&token.word).is_some())
         };
-        let is_glue = self.tokens[at].is_glue() && !self.tokens[at].is_capitalized();
-        let is_alone = is_glue && !self.tokens.get(at + 1).is_some_and(QuestionToken::is_capitalized);
-        if is_alone || self.tokens.get(at..at + 2).is_some_and(|words| words.iter().all(is_plain)) {
+        if self.tokens.get(at..at + 2).is_some_and(|words| words.iter().all(is_plain)) {
             return None;
         }
         // `avg deal size`, although a firm has this alias.
@@ -312,6 +310,9 @@ impl Path<'_, '_> {
             let size = self.catalog.size(table, self.catalog.snapshot().find(table, &slug)?);
             // A word in lower case is a name only of a well-known record.
             let tokens = &self.tokens[at..at + length];
+            if tokens.iter().all(|token| token.is_glue() && !token.is_capitalized()) {
+                return None;
+            }
             let is_sure = tokens[length - 1].is_possessive
                 || (tokens.iter().all(|token| token.is_capitalized() || token.is_glue())
                     && tokens.iter().any(QuestionToken::is_capitalized));

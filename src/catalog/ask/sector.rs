@@ -63,7 +63,9 @@ impl Path<'_, '_> {
         let before = at - usize::from(self.is_after(at, &["the"]));
         // `in other countries than Germany`
         let is_other = || (before.saturating_sub(4)..before).any(|at| self.is_at(at, &["other"]));
-        self.follows(before, "compared") && !is_other()
+        // `la più vecchia di Torino` is the oldest of Turin.
+        let is_of = || self.is_foreign && self.is_after(before, &["than"]);
+        self.follows(before, "compared") && !is_other() && !is_of()
     }
 
     /// True if a sector describes people, not startups: `that are hiring`, `backed by angels`, `women partners`.
