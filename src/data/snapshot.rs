@@ -232,6 +232,18 @@ impl Snapshot {
         names.map_or("", |columns| self.archive.text(&columns.names, row))
     }
 
+    /// Reads and verifies the tables, if they are in a file.
+    pub fn read_all(&self) -> Result<(), ArchiveError> {
+        self.archive.read_all(&|_| {})
+    }
+
+    /// Reads and verifies the sections behind [`Snapshot::names`], if the tables are in a file.
+    pub fn read_names(&self) -> Result<(), ArchiveError> {
+        const COLUMNS: [&str; 8] = ["name", "name#", "aliases", "aliases#", "prominence", "main", "starts", "sha256"];
+        let is_wanted = |section: &str| section.split_once('/').is_some_and(|(_, column)| COLUMNS.contains(&column));
+        self.archive.read_sections(is_wanted, &|_| {})
+    }
+
     pub fn names(&self, table: Table) -> TableNames<'_> {
         TableNames { snapshot: self, table }
     }

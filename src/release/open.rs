@@ -232,12 +232,7 @@ fn open_unchecked(
     let records = records.map_or_else(|| records_on_disk(folder), Ok)?;
     let snapshot = match table_bytes {
         Some(bytes) => tables_from_bytes(version, bytes, records)?,
-        // Each section is verified when it is read.
-        None => {
-            let (path, no_contents) = (folder.join(&tables.path), "has no checksum of its contents");
-            let contents = tables.contents.ok_or_else(|| damaged(version, &tables.path, no_contents))?;
-            check_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.0, records))?
-        }
+        None => tables_on_disk(folder, version, tables, records)?,
     };
     let (expected, found) = (manifest.counts, snapshot.counts());
     if expected != found {
@@ -323,6 +318,18 @@ pub(crate) fn tables_from_bytes(
     records: RecordStore,
 ) -> ReleaseResult<Snapshot> {
     check_version(version, Snapshot::open(Arc::new(bytes), records, Checksums::Trust))
+}
+
+/// Opens tables of which each section is verified when it is first used.
+pub(crate) fn tables_on_disk(
+    folder: &Path,
+    version: SnapshotVersion,
+    tables: &manifest::File,
+    records: RecordStore,
+) -> ReleaseResult<Snapshot> {
+    let (path, no_contents) = (folder.join(&tables.path), "has no checksum of its contents");
+    let contents = tables.contents.ok_or_else(|| damaged(version, &tables.path, no_contents))?;
+    check_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.0, records))
 }
 
 fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError>) -> ReleaseResult<Snapshot> {

@@ -308,7 +308,7 @@ fn catalog_without_records() -> Catalog {
     let Ok(compiled) = compile(&root().join("tests/fixtures/small"), &NoProgress) else { panic!("it has a fault") };
     let texts = TextIndexes::in_memory(&compiled.snapshot().unwrap()).unwrap();
     let (mut tables, mut records) = (Vec::new(), Vec::new());
-    compiled.write(&mut tables, &mut records).unwrap();
+    compiled.write(&mut tables, &mut records, &NoProgress).unwrap();
     records.fill(0);
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&records).unwrap();
