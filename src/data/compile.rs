@@ -39,7 +39,7 @@ use crate::{
 };
 
 /// Number of records that a thread serializes at a time: few, since some have long texts.
-const RECORDS_AT_A_TIME: usize = 64;
+const RECORDS_AT_A_TIME: usize = 32;
 
 pub fn check<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> DiagnosticReport {
     import::read(input, progress).1

@@ -30,7 +30,7 @@ pub(crate) fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl Fn
 }
 
 /// Computes a value of each item, several at once, and passes the values to `take` in this thread, in the order of the
-/// items. Two values for each thread at most wait to be taken. An error of `take` ends it, and a panic is resumed here.
+/// items. At most one value more than there are threads is computed or waits to be taken. An error of `take` ends it, and a panic is resumed here.
 pub(crate) fn compute_in_order<I: Send, T: Send, E>(
     threads: usize,
     items: impl Iterator<Item = I> + Send,
@@ -62,7 +62,7 @@ pub(crate) fn compute_in_order<I: Send, T: Send, E>(
         if started == 0 {
             return iter::from_fn(next).try_for_each(|(_, item)| take(compute(item)));
         }
-        for _ in 0..2 * started {
+        for _ in 0..=started {
             permit.send(()).expect("the receiver is not dropped");
         }
         let (mut waiting, mut taken) = (BTreeMap::new(), 0);
@@ -152,7 +152,7 @@ mod tests {
                 // Items that come first take longest.
                 (item..50).for_each(|_| thread::yield_now());
                 let ahead = computed.fetch_add(1, Ordering::SeqCst) + 1 - taken.load(Ordering::SeqCst);
-                assert!(ahead <= 2 * threads + 1, "{ahead} values wait for {threads} threads");
+                assert!(ahead <= threads + 1, "{ahead} values wait for {threads} threads");
                 item
             };
             let mut values = Vec::new();
