@@ -132,9 +132,13 @@ impl Snapshot {
         self.is_checked.load(Ordering::Acquire)
     }
 
+    pub fn has_records_in_memory(&self) -> bool {
+        matches!(self.records, RecordStore::Memory(_))
+    }
+
     /// The parts that are still read from the disk when they are needed, and verified then; none if all are in memory.
     pub fn parts_on_disk(&self) -> impl Iterator<Item = &'static str> {
-        let has_records = matches!(self.records, RecordStore::File(_));
+        let has_records = !self.has_records_in_memory();
         let has_tables = !self.archive.is_in_memory();
         [("records", has_records), ("tables", has_tables)]
             .into_iter()

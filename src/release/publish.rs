@@ -16,6 +16,7 @@ use crate::checksum::{Checksum, HashingWriter};
 use crate::error::At;
 use crate::file_system::Fs;
 use crate::manifest::{self, File, Manifest};
+use crate::open::Holding;
 use crate::signature::SigningKey;
 use crate::{
     BUILDING, NEXT, REMOVING, ReleaseError, ReleaseResult, ReleaseStore, bulk, lock, open, permissions, read_version,
@@ -25,6 +26,7 @@ use catalog::record_history;
 use data::archive::Archive;
 use data::parallel::in_parallel;
 use data::{Compiled, NoProgress, Progress, Snapshot, SnapshotVersion};
+use platform::memory::ReleaseCaches;
 use search::IndexFiles;
 
 /// Number of earlier releases for which change files are written.
@@ -140,7 +142,12 @@ impl<'f> Publisher<'f> {
         if outcome == PublicationOutcome::Unchanged {
             return self.finish_unchanged(version);
         }
-        let snapshot = open::tables_on_disk(draft, version, &tables, open::records_on_disk(draft)?)?;
+        let snapshot = open::tables_on_disk(
+            draft,
+            version,
+            &tables,
+            open::records_on_disk(draft, ReleaseCaches::default().records)?,
+        )?;
         // A release published with bulk files keeps them when it is only signed or repaired.
         let had_bulk = || self.releases.manifest(version).is_ok_and(|manifest| manifest.bulk().next().is_some());
         let has_bulk = self.policy.has_bulk || had_bulk();
@@ -176,7 +183,7 @@ impl<'f> Publisher<'f> {
         progress.step("smoke test", 0);
         let opens = [true, false];
         let tested = in_parallel(opens, |opens| match opens {
-            true => open::open(draft, manifest.clone(), 0, &NoProgress)?.smoke_test(),
+            true => open::open(draft, manifest.clone(), Holding::default(), &NoProgress)?.smoke_test(),
             false => open::verify(draft, version, manifest.read_in_parts()),
         });
         tested.into_iter().collect::<Result<(), _>>()?;
