@@ -63,17 +63,25 @@ fn check_address_space(whose: &str, limit: Option<u64>, releases: u64, findings:
     }
 }
 
-/// `needed` is the smallest budget with which the current release can be replaced by one of its size.
-fn check_memory(whose: &str, budget: MemoryBudget, limit: Option<u64>, needed: MemoryBudget, findings: &mut Findings) {
+/// `needed` is the smallest budget with which the current release, if there is one, can be replaced by one of its size.
+fn check_memory(
+    whose: &str,
+    budget: MemoryBudget,
+    limit: Option<u64>,
+    needed: Option<MemoryBudget>,
+    findings: &mut Findings,
+) {
     const CHECK: &str = "process.memory";
-    let size = |budget: MemoryBudget| format::size(budget.bytes());
-    let detail = format!("{whose} may use {} (--memory {budget}), and needs {needed}", size(budget));
+    let needs = needed.map_or_else(String::new, |needed| format!(", and needs {needed}"));
+    let detail = format!("{whose} may use {budget} (--memory){needs}");
     if let Some(limit) = limit.filter(|limit| *limit < budget.bytes()) {
         let detail = format!("{detail}; the system permits {}", format::size(limit));
         return findings.warning(CHECK, detail, "raise the limit of memory, or lower --memory");
     }
-    let status = if budget.bytes() < needed.bytes() { Status::Warning } else { Status::Ok };
-    findings.add(CHECK, status, detail, format!("give the server more memory: --memory {needed}"));
+    match needed.filter(|needed| needed.bytes() > budget.bytes()) {
+        Some(needed) => findings.warning(CHECK, detail, format!("give the server more memory: --memory {needed}")),
+        None => findings.ok(CHECK, detail),
+    }
 }
 
 fn check_user(user: u32, findings: &mut Findings) {
@@ -267,8 +275,10 @@ mod tests {
         assert_eq!([Some(300 * MIB), Some(1 << 40), None].map(space), [Some(Status::Problem), Some(Status::Ok), None]);
         let memory = |budget, limit, needed| {
             let [budget, needed] = [budget, needed].map(|mebibytes| MemoryBudget::new(mebibytes * MIB));
-            found("process.memory", |findings| check_memory("it", budget, limit, needed, findings))
+            found("process.memory", |findings| check_memory("it", budget, limit, Some(needed), findings))
         };
+        let without_release = |findings: &mut Findings| check_memory("it", MemoryBudget::new(1), None, None, findings);
+        assert_eq!(found("process.memory", without_release), Some(Status::Ok));
         assert_eq!(memory(100, None, 101), Some(Status::Warning));
         assert_eq!(memory(101, Some(100 * MIB), 100), Some(Status::Warning), "above the limit");
         assert_eq!(memory(100, Some(100 * MIB), 100), Some(Status::Ok));

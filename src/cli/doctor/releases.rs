@@ -26,7 +26,7 @@ pub(super) struct IndexState {
     /// Size of the releases that a server holds in memory, in bytes.
     pub loaded_bytes: u64,
     /// The smallest budget of memory with which the current release can be replaced.
-    pub needed_memory: MemoryBudget,
+    pub needed_memory: Option<MemoryBudget>,
     pub built_at: Option<String>,
 }
 
@@ -96,7 +96,7 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
             findings.ok("index.current", detail);
             age(catalog.snapshot().released_on(), Date::from_unix(now), findings);
             index.current = Some(current);
-            index.needed_memory = releases.needed_memory(&manifest);
+            index.needed_memory = Some(releases.needed_memory(&manifest));
             index.built_at = Some(manifest.built_at);
         }
         Err(error) => findings.problem("index.current", error.to_string(), remedy(&error, current, &versions)),
