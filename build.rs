@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let create = |name: &str| File::create(Path::new(&out_dir).join(name)).map(BufWriter::new);
     let written = create("bundled.bin").and_then(|mut tables| {
         let mut records = create("bundled_records.bin")?;
-        compiled.write(&mut tables, &mut records)?;
+        compiled.write(&mut tables, &mut records, &data::NoProgress)?;
         records.flush()?;
         tables.flush()
     });

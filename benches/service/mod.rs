@@ -7,6 +7,7 @@ use ::service::alerts::Alerts;
 use auth::AuthService;
 use catalog::Catalog;
 use release::ActiveRelease;
+use transport::ResponseCache;
 use transport::origin_policy::Hosts;
 use transport::telemetry::AccessLog;
 
@@ -26,7 +27,8 @@ pub fn state(
         has_public_url: false,
         operator: Default::default(),
         well_known: Default::default(),
-        response_cache: Default::default(),
+        response_cache: ResponseCache::new(64 << 20),
+        memory: Default::default(),
         trusted_proxies: Vec::new(),
         clock,
         stopping: Default::default(),

@@ -22,6 +22,7 @@ use auth::AuthService;
 use auth::quota::Tier;
 use data::vocabulary::Vocabulary;
 use platform::limits::Limit;
+use platform::memory::MemoryPart;
 use platform::metrics::{BOUNDS, Observations, panics};
 use release::ReleaseHistory;
 use release::remote::{FaultKind, Replica};
@@ -159,9 +160,27 @@ impl ServiceMetrics {
         out.counters("venturedex_response_cache_requests", "Cacheable responses by whether they were cached", found)?;
         let bytes = cache.map_or(0, ResponseCache::bytes) as i64;
         out.gauge("venturedex_response_cache", Some(Unit::Bytes), "Memory of cached responses", bytes)?;
+        self.memory(out)?;
         out.counter("venturedex_panics", "Panics that were caught", panics::count())?;
         let dropped = self.telemetry.access_log.as_ref().map_or(0, |log| log.dropped());
         out.counter("venturedex_access_log_dropped_lines", "Lines that the access log lost", dropped)
+    }
+
+    /// The budget of memory, and what is used of it by the parts that are measured.
+    fn memory(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
+        let state = self.state.get();
+        let label = |part: MemoryPart| [("part", part.name())];
+        let budget = MemoryPart::ALL.map(|part| (label(part), state.map_or(0, |state| state.memory.part(part)) as i64));
+        out.gauges("venturedex_memory_budget", Some(Unit::Bytes), "Share of a part of --memory", budget)?;
+        let loaded = state.map_or_else(Vec::new, |state| state.releases.all());
+        let index = state.and_then(|state| state.index.as_ref());
+        let used = [
+            (MemoryPart::Releases, index.map_or(0, |index| index.held_bytes(loaded.iter().map(|loaded| &**loaded)))),
+            (MemoryPart::Responses, state.map_or(0, |state| state.response_cache.bytes())),
+            (MemoryPart::Searches, loaded.iter().map(|loaded| loaded.search_bytes()).sum()),
+        ];
+        let used = used.map(|(part, bytes)| (label(part), bytes as i64));
+        out.gauges("venturedex_memory_used", Some(Unit::Bytes), "Memory that a part uses", used)
     }
 
     fn limits(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {

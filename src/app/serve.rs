@@ -31,6 +31,7 @@ use data::{Counts, Table};
 use mcp::{McpQuota, Settings};
 use platform::clock::now;
 use platform::limits::Limit;
+use platform::memory::MemoryPart;
 use platform::metrics::panics;
 use release::remote::Replica;
 use release::{ActiveRelease, KeyError, ReleaseError, ReleaseEvent, ReleaseStore, Starting};
@@ -184,6 +185,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && is_seen;
     let demo_key = is_tried.then(|| auth.add_demo_key(Tier::Free)).transpose().map_err(store_error)?;
     let needs_key = mcp_needs_key(&settings);
+    let memory = settings.memory();
     let limits = settings.limits(bound);
     let drain = limits.drain;
     // Empty until the server is ready.
@@ -222,7 +224,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
             well_known,
             alerts,
             bulk: settings.bulk,
-            response_cache: ResponseCache::default(),
+            response_cache: ResponseCache::new(memory.part(MemoryPart::Responses)),
+            memory,
             trusted_proxies: settings.trusted_proxies,
             clock: now,
             stopping: AtomicBool::new(false),

@@ -38,6 +38,7 @@ use auth::quota::{ClientPool, IpRange, ParseIpRangeError, Tier};
 use auth::{KEY_PREFIX, RateLimitConfig};
 use data::vocabulary::Vocabulary;
 use data::{Date, rfc3339};
+use platform::memory::MemoryBudget;
 use release::remote::{RemoteStore, Replica, is_object_store};
 use release::{KeyError, ReleaseError, ReleaseStore, TrustedKey};
 use service::brand::brand_name;
@@ -382,11 +383,15 @@ pub struct ServeSettings {
     /// [default: none].
     #[arg(long, env = "VENTUREDEX_TRUST_KEY", value_name = "FILE")]
     pub trust_key: Option<PathBuf>,
-    /// Releases to hold in memory in addition to the served one, for cursors and requests that name their snapshot; each
-    /// takes as much memory as disk.
+    /// Releases to load in addition to the served one, for cursors and requests that name their snapshot, as far as --memory
+    /// has room.
     #[arg(long, env = "VENTUREDEX_KEEP_RELEASES", value_name = "NUMBER", default_value = "3",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=20))]
     pub keep_releases: u32,
+    /// Memory that the server may use, such as 512M or 2G: what of releases is held, and how large caches become, follows from
+    /// it [default: three quarters of the limit of the control group, or of the machine's memory].
+    #[arg(long, env = "VENTUREDEX_MEMORY", value_name = "SIZE")]
+    pub memory: Option<MemoryBudget>,
     /// Who may see pages with their feeds, files and pictures, and use MCP: everybody; who sends an API key or is signed in;
     /// or signed-in accounts, with keys for REST, MCP and bulk files. REST needs a key in any case.
     #[arg(long, env = "VENTUREDEX_ACCESS", value_name = "ACCESS", default_value = "open",
@@ -568,8 +573,15 @@ impl ServeSettings {
         let mut releases = ReleaseStore::of_place(self.index.as_ref().unwrap_or(&own), &self.cache);
         releases.is_optional = self.index.is_none();
         releases.has_bulk_files = self.bulk != BulkAccess::Off;
+        releases.memory = self.memory();
+        // The served one, the others, and the one that replaces it.
+        releases.loaded = self.keep_releases as usize + 2;
         releases.trusted = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
         Ok(releases)
+    }
+
+    pub(crate) fn memory(&self) -> MemoryBudget {
+        self.memory.unwrap_or_default()
     }
 
     /// The replica that follows the object store, if the releases are in one.

@@ -97,20 +97,21 @@ use crate::sector_names::SectorNames;
 use data::coverage::RoundCoverage;
 use data::fold::{fold, fold_into};
 use data::{Direction, Facet, PartialDate, Snapshot, SnapshotVersion, Table};
+use platform::memory::ReleaseCaches;
 use search::{Explanation, FoldedCandidates, MatchClass, SearchError, SearchResults, TextIndex, texts};
 
-/// Maximum number of values of a [`Cache`] of numbers.
-const MAX_CACHED: usize = 4_096;
-/// Maximum number of cached rankings; the largest take about 200 KB.
-const MAX_RANKINGS: usize = 128;
-/// Maximum number of cached aggregates; the largest take about 200 KB.
-const MAX_AGGREGATES: usize = 128;
-/// Maximum number of cached counts of investments by firm, 12 bytes for each firm that has any.
-const MAX_INVESTMENTS: usize = 256;
-/// Maximum number of cached pictures of records, about 20 KB each.
-const MAX_PICTURES: usize = 256;
-/// Maximum number of releases with cached differences; hardly ever are more loaded.
-const MAX_CHANGES: usize = 8;
+/// Bytes of a cached number with its filters, with room for long lists of values.
+const NUMBER_BYTES: u64 = 1 << 10;
+/// Bytes of cached notes on coverage.
+const NOTES_BYTES: u64 = 4 << 10;
+/// Bytes of a large ranking or aggregate.
+const RANKING_BYTES: u64 = 200 << 10;
+/// Bytes of the counts of investments for each firm that has any.
+const INVESTMENTS_BYTES: u64 = 12;
+/// Bytes of a picture of a record.
+const PICTURE_BYTES: u64 = 20 << 10;
+/// Bytes of a row that differs from another release.
+const CHANGE_BYTES: u64 = 16;
 
 /// Values of a facet of [`Facet::LISTED`], with their texts.
 type FrequentTerms = (Vec<u32>, FoldedCandidates);
@@ -149,8 +150,7 @@ pub struct Catalog {
 /// A request in canonical names and values.
 type CanonicalValues = Vec<(&'static str, String)>;
 
-/// Values that are computed when first needed.
-#[derive(Default)]
+/// Values that are computed when first needed. Those of requests are bounded by [`ReleaseCaches`], the others by the release.
 struct Cached {
     counts: Cache<(Table, Vec<Filter>), u64>,
     amounts: Cache<Vec<Filter>, Amounts>,
@@ -159,12 +159,12 @@ struct Cached {
     /// Bits of the first rows in the order of a sort key, an index in [`Table::sort_keys`].
     ordered_bits: Cache<(Table, usize), Arc<OrderedBits>>,
     searches: SearchCache,
-    rankings: Cache<(Table, Ranking), Arc<Ranked>, MAX_RANKINGS>,
-    aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,
-    investments: Cache<Vec<Filter>, Arc<FirmCounts>, MAX_INVESTMENTS>,
+    rankings: Cache<(Table, Ranking), Arc<Ranked>>,
+    aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>>,
+    investments: Cache<Vec<Filter>, Arc<FirmCounts>>,
     /// Rows that differ from earlier releases, keyed by version and content.
-    changes: Cache<(SnapshotVersion, u64), Arc<AllChanges>, MAX_CHANGES>,
-    pictures: Cache<(Table, u32), Arc<[u8]>, MAX_PICTURES>,
+    changes: Cache<(SnapshotVersion, u64), Arc<AllChanges>>,
+    pictures: Cache<(Table, u32), Arc<[u8]>>,
     totals: OnceCell<Totals>,
     round_coverage: OnceCell<RoundCoverage>,
     /// Date up to which investors are known.
@@ -188,10 +188,57 @@ struct Cached {
     example_terms: [[OnceCell<String>; Facet::LISTED.len()]; Table::ALL.len()],
 }
 
+impl Cached {
+    fn new(snapshot: &Snapshot, caches: ReleaseCaches) -> Self {
+        let ReleaseCaches { searches, results, .. } = caches;
+        let sixteenths = |number: u64| results / 16 * number;
+        let rows = |table| u64::from(snapshot.rows(table));
+        let all_rows: u64 = Table::ALL.into_iter().map(rows).sum();
+        let most_rows = Table::ALL.into_iter().map(rows).max().unwrap_or(0);
+        Self {
+            counts: Cache::new(sixteenths(1), NUMBER_BYTES),
+            amounts: Cache::new(sixteenths(1), NUMBER_BYTES),
+            notes: Cache::new(sixteenths(2), NOTES_BYTES),
+            ordered_bits: Cache::new(sixteenths(4), OrderedBits::bytes(most_rows)),
+            searches: SearchCache::new(searches),
+            rankings: Cache::new(sixteenths(2), RANKING_BYTES),
+            aggregates: Cache::new(sixteenths(2), RANKING_BYTES),
+            investments: Cache::new(sixteenths(2), INVESTMENTS_BYTES * rows(Table::Firms)),
+            changes: Cache::new(sixteenths(1), CHANGE_BYTES * all_rows / 16),
+            pictures: Cache::new(sixteenths(1), PICTURE_BYTES),
+            totals: OnceCell::default(),
+            round_coverage: OnceCell::default(),
+            investors_until: OnceCell::default(),
+            suspect_rounds: OnceCell::default(),
+            active_firms: OnceCell::default(),
+            sectors: OnceCell::default(),
+            sector_names: OnceCell::default(),
+            described_sectors: OnceCell::default(),
+            sector_weights: Default::default(),
+            lexicon: OnceCell::default(),
+            without_people: OnceCell::default(),
+            terms: Default::default(),
+            example_terms: Default::default(),
+        }
+    }
+}
+
 impl Catalog {
     pub fn new(snapshot: Snapshot, texts: TextIndexes) -> Self {
         let (bulk_files, record_history) = (Vec::new(), None);
-        Self { snapshot, is_bundled: false, texts, bulk_files, record_history, cached: Cached::default() }
+        let cached = Cached::new(&snapshot, ReleaseCaches::default());
+        Self { snapshot, is_bundled: false, texts, bulk_files, record_history, cached }
+    }
+
+    /// Bounds the caches, which are empty then.
+    #[must_use]
+    pub fn with_caches(self, caches: ReleaseCaches) -> Self {
+        Self { cached: Cached::new(&self.snapshot, caches), ..self }
+    }
+
+    /// Number of bytes of cached searches.
+    pub fn search_bytes(&self) -> u64 {
+        self.cached.searches.bytes()
     }
 
     #[must_use]
@@ -370,27 +417,36 @@ fn lower_case(slug: &str) -> Option<String> {
     slug.bytes().any(|byte| byte.is_ascii_uppercase()).then(|| slug.to_ascii_lowercase())
 }
 
-/// Cache of up to `MAX` computed values; cleared when full.
-struct Cache<K, V, const MAX: usize = MAX_CACHED>(RwLock<HashMap<K, V>>);
-
-impl<K, V, const MAX: usize> Default for Cache<K, V, MAX> {
-    fn default() -> Self {
-        Self(RwLock::default())
-    }
+/// Cache of computed values; cleared when full.
+struct Cache<K, V> {
+    values: RwLock<HashMap<K, V>>,
+    /// Maximum number of values.
+    max: usize,
 }
 
-impl<K: Eq + Hash, V: Clone, const MAX: usize> Cache<K, V, MAX> {
+impl<K: Eq + Hash, V: Clone> Cache<K, V> {
+    /// A cache of so many bytes, of which a large value takes `each`. It holds one value at least.
+    fn new(bytes: u64, each: u64) -> Self {
+        let max = usize::try_from(bytes / each.max(1)).unwrap_or(usize::MAX).max(1);
+        Self { values: RwLock::default(), max }
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.values.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     fn contains(&self, key: &K) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+        self.values.read().unwrap_or_else(PoisonError::into_inner).contains_key(key)
     }
 
     fn get_or_insert_with(&self, key: K, compute: impl FnOnce() -> V) -> V {
         // A poisoned lock means that a thread panicked while holding it; the values are still valid.
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let known = self.values.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         known.unwrap_or_else(|| {
             let value = compute();
-            let mut values = self.0.write().unwrap_or_else(PoisonError::into_inner);
-            if values.len() >= MAX {
+            let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
+            if values.len() >= self.max {
                 values.clear();
             }
             values.insert(key, value.clone());

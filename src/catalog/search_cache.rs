@@ -13,8 +13,6 @@ use crate::Catalog;
 use data::Table;
 use search::{Hit, MatchClass, SearchResults};
 
-/// Approximate size of all cached matches of a release in bytes.
-const CAPACITY: u64 = 16 * 1024 * 1024;
 /// Expected number of cached texts; most have few matches.
 const EXPECTED: usize = 16_384;
 /// Number of rows above which filtering and sorting takes long.
@@ -65,12 +63,16 @@ impl Weighter<OwnedKey, Arc<TextMatches>> for MatchesWeighter {
 
 pub(super) struct SearchCache(Cache<OwnedKey, Arc<TextMatches>, MatchesWeighter, RandomState>);
 
-impl Default for SearchCache {
-    fn default() -> Self {
-        let options =
-            OptionsBuilder::new().shards(1).estimated_items_capacity(EXPECTED).weight_capacity(CAPACITY).build();
+impl SearchCache {
+    /// A cache of matches that take about so many bytes together.
+    pub(super) fn new(bytes: u64) -> Self {
+        let options = OptionsBuilder::new().shards(1).estimated_items_capacity(EXPECTED).weight_capacity(bytes).build();
         let options = options.expect("all capacities are set");
         Self(Cache::with_options(options, MatchesWeighter, RandomState::default(), Default::default()))
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.weight()
     }
 }
 
@@ -111,5 +113,28 @@ impl Catalog {
         let classify = || self.match_classes(table, text, &rows[..rows.len().min(MAX_CLASSIFIED)]).into_iter().min();
         // Filters leave a part.
         if rows.len() < matches.rows.len() { classify() } else { *matches.best.get_or_init(classify) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bundled;
+    use platform::memory::ReleaseCaches;
+
+    #[test]
+    fn caches_of_searches_and_results_stay_within_their_bytes() {
+        let caches = ReleaseCaches { searches: 20_000, results: 0, ..ReleaseCaches::default() };
+        let catalog = bundled().unwrap().with_caches(caches);
+        for number in 0..300 {
+            catalog.all_matches(Table::Startups, &format!("alder {number}"));
+            assert!(catalog.search_bytes() <= caches.searches, "{number}: {}", catalog.search_bytes());
+            catalog.cached.pictures.get_or_insert_with((Table::Firms, number), || Arc::new([]));
+            assert_eq!(catalog.cached.pictures.len(), 1, "a cache holds one value at least");
+        }
+        assert!(catalog.search_bytes() > 0);
+        let large = bundled().unwrap().with_caches(ReleaseCaches::default());
+        (0..300).for_each(|number| drop(large.all_matches(Table::Startups, &format!("alder {number}"))));
+        assert!(large.search_bytes() > caches.searches);
     }
 }

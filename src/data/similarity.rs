@@ -2,11 +2,14 @@
 //!
 //! Texts of one author who changes some words stay alike; texts of two people about the same thing do not.
 
+use std::convert::Infallible;
 use std::sync::LazyLock;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::parallel::all_in_parallel;
+use crate::parallel::{all_in_parallel, compute_in_order, processors};
 
 /// Words of a shingle.
 const SHINGLE: usize = 3;
@@ -50,12 +53,15 @@ impl Shingles {
     /// The share of common shingles, 0 to 1; 0 if one of the texts is not compared.
     pub fn similarity(&self, other: &Self) -> f64 {
         let common = self.hashes.iter().filter(|hash| other.hashes.binary_search(hash).is_ok()).count();
-        let all = self.hashes.len() + other.hashes.len() - common;
-        common as f64 / all.max(1) as f64
+        similarity(self.hashes.len(), other.hashes.len(), common)
     }
 
     pub fn is_nearly_equal(&self, other: &Self) -> bool {
         self.similarity(other) >= MIN_SIMILARITY
+    }
+
+    fn sketch(&self) -> Vec<u8> {
+        self.hashes.iter().map(|hash| hash.to_be_bytes()[0]).collect()
     }
 
     /// `None` for a text that is not compared.
@@ -64,6 +70,11 @@ impl Shingles {
         // The high bits of a least number are zero.
         (!self.hashes.is_empty()).then(|| Signature(FACTORS.map(|factor| least(factor).unwrap_or_default() as u16)))
     }
+}
+
+/// The share of the common ones among all elements of two sets.
+fn similarity(one: usize, other: usize, common: usize) -> f64 {
+    common as f64 / (one + other - common).max(1) as f64
 }
 
 /// Factors that permute hashes: odd ones.
@@ -110,38 +121,138 @@ fn words(text: &str) -> Vec<u64> {
     words
 }
 
+/// A text that is compared.
+struct SignedText {
+    index: u32,
+    signature: Signature,
+    /// Where its sketch begins and ends in [`SignedTexts::sketches`].
+    sketch: (u64, u32),
+    /// A bit for each band in which it is among the first texts, with which all later ones are compared, and
+    /// [`REPEATED`].
+    state: AtomicU32,
+}
+
+const REPEATED: u32 = 1 << 31;
+
+impl SignedText {
+    fn is_repeated(&self) -> bool {
+        self.state.load(Relaxed) & REPEATED != 0
+    }
+
+    fn add(&self, bits: u32) {
+        self.state.fetch_or(bits, Relaxed);
+    }
+}
+
+/// All texts that are compared, in their order. Millions of them are not to need more memory than the reviews.
+#[derive(Default)]
+struct SignedTexts {
+    texts: Vec<SignedText>,
+    /// The first bytes of each text's shingles, ascending.
+    sketches: Vec<u8>,
+}
+
+impl SignedTexts {
+    fn add(&mut self, (index, signature, sketch): (u32, Signature, Vec<u8>)) {
+        let place = (self.sketches.len() as u64, sketch.len() as u32);
+        self.sketches.extend(sketch);
+        self.texts.push(SignedText { index, signature, sketch: place, state: AtomicU32::new(0) });
+    }
+
+    fn sketch(&self, text: &SignedText) -> &[u8] {
+        let (start, length) = text.sketch;
+        &self.sketches[start as usize..][..length as usize]
+    }
+
+    /// True if an earlier text is worth reading both, and was not compared in an earlier band.
+    fn must_be_compared(&self, text: &SignedText, earlier: &SignedText, band: usize) -> bool {
+        let (one, other) = (&text.signature, &earlier.signature);
+        let first = earlier.state.load(Relaxed);
+        let was_compared = |before: usize| first >> before & 1 == 1 && one.band(before) == other.band(before);
+        one.may_be_alike(other)
+            && !(0..band).any(was_compared)
+            && max_similarity(self.sketch(text), self.sketch(earlier)) >= MIN_SIMILARITY
+    }
+}
+
+/// The similarity of texts with these sketches is at most this: common shingles begin with a common byte.
+fn max_similarity(one: &[u8], other: &[u8]) -> f64 {
+    let (mut common, mut rest) = (0, other);
+    for byte in one {
+        let smaller = rest.iter().take_while(|other| *other < byte).count();
+        rest = &rest[smaller..];
+        if rest.first() == Some(byte) {
+            common += 1;
+            rest = &rest[1..];
+        }
+    }
+    similarity(one.len(), other.len(), common)
+}
+
 /// For each text true if an earlier one is nearly equal. `text` is called again for texts that may be.
 pub fn repeated<T: AsRef<str>>(count: usize, text: impl Fn(usize) -> Option<T> + Sync) -> Vec<bool> {
-    let shingles = |index: usize| text(index).map(|text| Shingles::new(text.as_ref())).unwrap_or_default();
-    let starts: Vec<usize> = (0..count).step_by(TEXTS_AT_A_TIME).collect();
-    let signatures = all_in_parallel(&starts, |start| -> Vec<(usize, Signature)> {
-        let some = *start..count.min(start + TEXTS_AT_A_TIME);
-        some.filter_map(|index| Some((index, shingles(index).signature()?))).collect()
-    });
-    let signatures: Vec<(usize, Signature)> = signatures.into_iter().flatten().collect();
+    let shingles = |index: u32| text(index as usize).map(|text| Shingles::new(text.as_ref())).unwrap_or_default();
+    let sign = |start: usize| -> Vec<(u32, Signature, Vec<u8>)> {
+        let some = start as u32..count.min(start + TEXTS_AT_A_TIME) as u32;
+        let signed = some.filter_map(|index| {
+            let shingles = shingles(index);
+            Some((index, shingles.signature()?, shingles.sketch()))
+        });
+        signed.collect()
+    };
+    let mut signed = SignedTexts { texts: Vec::with_capacity(count), ..SignedTexts::default() };
+    let add = |some: Vec<_>| {
+        some.into_iter().for_each(|text| signed.add(text));
+        Ok::<(), Infallible>(())
+    };
+    let Ok(()) = compute_in_order(processors(), (0..count).step_by(TEXTS_AT_A_TIME), sign, add);
+    let texts = &signed.texts;
+    // The texts of a band with the same hashes follow each other, in their order.
+    let sort = |band: usize| {
+        let key =
+            |text: &SignedText| text.signature.band(band).iter().fold(0, |key, hash| key << 16 | u64::from(*hash));
+        let mut sorted: Vec<u64> = (0..).zip(texts).map(|(place, text)| key(text) << 32 | place).collect();
+        sorted.sort_unstable();
+        (band, sorted)
+    };
+    let compare = |(band, sorted): (usize, Vec<u64>)| {
+        let alike = sorted.chunk_by(|one, other| one >> 32 == other >> 32).filter(|alike| alike.len() > 1);
+        let alike: Vec<&[u64]> = alike.collect();
+        let parts: Vec<&[&[u64]]> = alike.chunks(TEXTS_AT_A_TIME).collect();
+        all_in_parallel(&parts, |part| {
+            for alike in *part {
+                let alike = alike.iter().map(|entry| &texts[*entry as u32 as usize]).collect::<Vec<_>>();
+                compare_alike(&signed, &alike, band, &shingles);
+            }
+        });
+        Ok::<(), Infallible>(())
+    };
+    // One thread sorts the next band meanwhile.
+    let Ok(()) = compute_in_order(1, 0..BANDS, sort, compare);
     let mut repeated = vec![false; count];
-    let mut order: Vec<usize> = (0..signatures.len()).collect();
-    for band in 0..BANDS {
-        let band_of = |place: &usize| signatures[*place].1.band(band);
-        order.sort_unstable_by_key(|place| (band_of(place), *place));
-        for alike in order.chunk_by(|one, other| band_of(one) == band_of(other)).filter(|alike| alike.len() > 1) {
-            // Those of the first texts, as far as they were read.
-            let mut read: [Option<Shingles>; MAX_COMPARED] = Default::default();
-            for (number, place) in alike.iter().enumerate() {
-                let (index, signature) = &signatures[*place];
-                let earlier = alike[..number.min(MAX_COMPARED)].iter().map(|place| &signatures[*place]).zip(&mut read);
-                let mut candidates = earlier.filter(|((_, earlier), _)| signature.may_be_alike(earlier)).peekable();
-                if !repeated[*index] && candidates.peek().is_some() {
-                    let own = shingles(*index);
-                    let is_near = |((earlier, _), read): (&(usize, Signature), &mut Option<Shingles>)| {
-                        own.is_nearly_equal(read.get_or_insert_with(|| shingles(*earlier)))
-                    };
-                    repeated[*index] = candidates.any(is_near);
-                }
+    texts.iter().for_each(|text| repeated[text.index as usize] = text.is_repeated());
+    repeated
+}
+
+/// Compares texts with the same hashes in a band: each with the first ones, as far as they precede it.
+fn compare_alike(signed: &SignedTexts, alike: &[&SignedText], band: usize, shingles: &impl Fn(u32) -> Shingles) {
+    let first = &alike[..alike.len().min(MAX_COMPARED)];
+    // Those of the first texts, as far as they were read.
+    let mut read: [Option<Shingles>; MAX_COMPARED] = Default::default();
+    for (number, text) in alike.iter().enumerate().filter(|(_, text)| !text.is_repeated()) {
+        let earlier = first.iter().take(number).zip(&mut read);
+        let mut candidates = earlier.filter(|(earlier, _)| signed.must_be_compared(text, earlier, band)).peekable();
+        if candidates.peek().is_some() {
+            let own = shingles(text.index);
+            let is_near = |(earlier, read): (&&SignedText, &mut Option<Shingles>)| {
+                own.is_nearly_equal(read.get_or_insert_with(|| shingles(earlier.index)))
+            };
+            if candidates.any(is_near) {
+                text.add(REPEATED);
             }
         }
     }
-    repeated
+    first.iter().for_each(|text| text.add(1 << band));
 }
 
 #[cfg(test)]
@@ -151,8 +262,14 @@ mod tests {
     const TEXT: &str = "The first call was short and clear. They had read the deck, asked about churn, and came back within \
                         three days with a date for the second meeting and the names of two founders to call.";
 
+    /// Also checks its bound.
     fn similarity(one: &str, other: &str) -> f64 {
-        Shingles::new(one).similarity(&Shingles::new(other))
+        let [one, other] = [one, other].map(Shingles::new);
+        let similarity = one.similarity(&other);
+        let (one, other) = (one.sketch(), other.sketch());
+        let max = max_similarity(&one, &other);
+        assert!((similarity..=1.0).contains(&max) && max == max_similarity(&other, &one), "{similarity} {max}");
+        similarity
     }
 
     #[test]

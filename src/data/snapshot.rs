@@ -132,9 +132,13 @@ impl Snapshot {
         self.is_checked.load(Ordering::Acquire)
     }
 
+    pub fn has_records_in_memory(&self) -> bool {
+        matches!(self.records, RecordStore::Memory(_))
+    }
+
     /// The parts that are still read from the disk when they are needed, and verified then; none if all are in memory.
     pub fn parts_on_disk(&self) -> impl Iterator<Item = &'static str> {
-        let has_records = matches!(self.records, RecordStore::File(_));
+        let has_records = !self.has_records_in_memory();
         let has_tables = !self.archive.is_in_memory();
         [("records", has_records), ("tables", has_tables)]
             .into_iter()
@@ -230,6 +234,18 @@ impl Snapshot {
     pub fn name(&self, table: Table, row: u32) -> &str {
         let names = self.table_columns(table).names.as_ref();
         names.map_or("", |columns| self.archive.text(&columns.names, row))
+    }
+
+    /// Reads and verifies the tables, if they are in a file.
+    pub fn read_all(&self) -> Result<(), ArchiveError> {
+        self.archive.read_all(&|_| {})
+    }
+
+    /// Reads and verifies the sections behind [`Snapshot::names`], if the tables are in a file.
+    pub fn read_names(&self) -> Result<(), ArchiveError> {
+        const COLUMNS: [&str; 8] = ["name", "name#", "aliases", "aliases#", "prominence", "main", "starts", "sha256"];
+        let is_wanted = |section: &str| section.split_once('/').is_some_and(|(_, column)| COLUMNS.contains(&column));
+        self.archive.read_sections(is_wanted, &|_| {})
     }
 
     pub fn names(&self, table: Table) -> TableNames<'_> {

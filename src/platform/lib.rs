@@ -1,10 +1,11 @@
-//! The clock, counters, caught panics, limits of the process and outgoing TLS.
+//! The clock, counters, caught panics, limits of the process, its memory and outgoing TLS.
 //!
 //! Nothing here knows of venture data, accounts or requests, so that every other crate may use it.
 #![warn(unreachable_pub)]
 
 pub mod clock;
 pub mod limits;
+pub mod memory;
 pub mod metrics;
 pub mod pause;
 pub mod tls;

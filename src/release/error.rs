@@ -6,6 +6,7 @@ use thiserror::Error;
 use catalog::BundledError;
 use data::{ArchiveError, SnapshotVersion};
 use platform::limits::{explain, remedy};
+use platform::memory::MemoryBudget;
 use search::SearchError;
 
 pub(crate) type ReleaseResult<T> = Result<T, ReleaseError>;
@@ -44,6 +45,12 @@ pub enum ReleaseError {
          other machines connect: restrict who may see it with --access accounts, or set --may-publish on if you may publish it"
     )]
     NotPublic { version: SnapshotVersion, license: String },
+    #[error(
+        "release {version} does not fit into the memory of the server, {budget}{}: set --memory {needed} or more, or hold fewer \
+         releases (--keep-releases 0)",
+        if *others > 0 { " with the loaded releases" } else { "" }
+    )]
+    TooLarge { version: SnapshotVersion, others: u64, budget: MemoryBudget, needed: MemoryBudget },
     #[error("another indexer is working on {}: try again when it has finished", index.display())]
     Busy { index: PathBuf },
     #[error("{table}: {error}")]
@@ -99,9 +106,13 @@ pub enum ReleaseError {
 }
 
 impl ReleaseError {
-    /// True if the process has reached a limit of the system, such as open files or memory.
+    /// True if the process has reached a limit of the system or of its settings, such as open files or memory.
     pub(crate) fn is_exhausted(&self) -> bool {
-        matches!(self, Self::Io { error, .. } if remedy(error).is_some())
+        match self {
+            Self::TooLarge { .. } => true,
+            Self::Io { error, .. } => remedy(error).is_some(),
+            _ => false,
+        }
     }
 
     /// True if waiting for another release would not help: the process must be started with other limits or settings.

@@ -50,6 +50,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{At, existing};
 use crate::file_system::{Fs, OsFs};
 use data::{Snapshot, SnapshotVersion, Table};
+use platform::memory::MemoryBudget;
 
 /// The format of each part of a release. A program opens only its own.
 pub const FORMATS: [(&str, u32); 4] = [
@@ -85,8 +86,12 @@ pub struct ReleaseStore {
     pub has_bulk_files: bool,
     /// Refuses to serve data whose license, or that of one of its sources, is not known to be public.
     pub needs_public_license: bool,
-    /// Records larger than this, in bytes, stay on disk when a release is opened.
-    max_records_in_memory: u64,
+    /// Decides what of a release is held in memory, and bounds its caches.
+    pub memory: MemoryBudget,
+    /// Number of releases that are loaded at once, with the one that replaces the served one.
+    pub loaded: usize,
+    /// False if records stay on disk whatever the room.
+    holds_records: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,7 +112,9 @@ impl ReleaseStore {
             trusted: None,
             has_bulk_files: false,
             needs_public_license: false,
-            max_records_in_memory: open::MAX_RECORDS_IN_MEMORY,
+            memory: MemoryBudget::default(),
+            loaded: 1,
+            holds_records: true,
         }
     }
 

@@ -172,15 +172,9 @@ impl Manifest {
         self.bulk().chain(self.file(TABLES)).chain(self.file(RECORDS))
     }
 
-    /// True with more than `max_records` bytes of records: they stay on disk, and tables are read section by section.
-    pub(crate) fn is_large(&self, max_records: u64) -> bool {
-        self.file(RECORDS).is_some_and(|records| records.bytes > max_records)
-    }
-
-    /// Files that an open release holds in memory: all but bulk files and the records of a large release.
-    pub(crate) fn in_memory(&self, max_records: u64) -> impl Iterator<Item = &File> {
-        let is_large = self.is_large(max_records);
-        let stays_on_disk = move |file: &&File| file.is_bulk() || (is_large && file.path == RECORDS);
+    /// Files that an open release holds in memory: all but bulk files, and records if these stay on disk.
+    pub(crate) fn in_memory(&self, has_records: bool) -> impl Iterator<Item = &File> {
+        let stays_on_disk = move |file: &&File| file.is_bulk() || (!has_records && file.path == RECORDS);
         self.files.iter().filter(move |file| !stays_on_disk(file))
     }
 

@@ -1,10 +1,9 @@
 //! Opens a release: reads its files into memory and verifies the bytes that were read.
 //!
 //! Mapping the files would be cheaper, but a program that writes to them would change what is served, or kill the
-//! server by a signal if it truncates them. Bulk files, and the records of a release with more than
-//! [`MAX_RECORDS_IN_MEMORY`], may be larger than the memory and stay on disk: only their sizes are checked here. The
-//! tables of such a release are read section by section, so that a server starts at once. What is read in parts is
-//! verified then: a change causes an error.
+//! server by a signal if it truncates them. Bulk files, and the records of a release for which the [`MemoryBudget`] has no
+//! room, stay on disk: only their sizes are checked here. The tables of such a release are read section by section, so that
+//! a server starts at once. What is read in parts is verified then: a change causes an error.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -32,10 +31,8 @@ use data::vocabulary::Vocabulary;
 use data::{
     ArchiveError, Checksums, Direction, NoProgress, Progress, RecordFile, RecordStore, Snapshot, SnapshotVersion, Table,
 };
+use platform::memory::{MemoryBudget, MemoryPart, ReleaseCaches};
 use search::IndexFiles;
-
-/// Records larger than this, in bytes, stay on disk: three quarters of a release, of which a request reads kilobytes.
-pub(crate) const MAX_RECORDS_IN_MEMORY: u64 = 1 << 30;
 
 pub type TableChanges = BTreeMap<Table, ChangeCounts>;
 
@@ -52,7 +49,47 @@ impl ReleaseStore {
 
     pub fn open_with_progress(&self, version: SnapshotVersion, progress: &dyn Progress) -> ReleaseResult<Release> {
         let manifest = self.manifest(version)?;
-        open(&self.release_folder(version), manifest, self.max_records_in_memory, progress)
+        let holding = self.holding(&manifest, 0);
+        open(&self.release_folder(version), manifest, holding, progress)
+    }
+
+    /// What of a release is held in memory next to `others` bytes of other releases: its records only if it has room with
+    /// them, and together with a release of the same size, which is to replace it.
+    fn holding(&self, manifest: &Manifest, others: u64) -> Holding {
+        let with_records = manifest.in_memory(true).map(|file| file.bytes).sum::<u64>();
+        let has_room = with_records + others.max(with_records) <= self.memory.part(MemoryPart::Releases);
+        Holding { has_records: self.holds_records && has_room, caches: self.memory.caches_of_release(self.loaded) }
+    }
+
+    /// As `holding`; [`ReleaseError::TooLarge`] if there is no room without the records either.
+    fn admit(&self, manifest: &Manifest, others: u64) -> ReleaseResult<Holding> {
+        let needed = others + manifest.in_memory(false).map(|file| file.bytes).sum::<u64>();
+        if needed > self.memory.part(MemoryPart::Releases) {
+            let (version, budget, needed) = (manifest.version, self.memory, MemoryBudget::with_releases(needed));
+            return Err(ReleaseError::TooLarge { version, others, budget, needed });
+        }
+        Ok(self.holding(manifest, others))
+    }
+
+    /// False if a release does not fit next to loaded ones.
+    pub(crate) fn has_room<'c>(&self, version: SnapshotVersion, loaded: impl IntoIterator<Item = &'c Catalog>) -> bool {
+        // A release that cannot be read is refused for that reason.
+        self.manifest(version).map_or(true, |manifest| self.admit(&manifest, self.held_bytes(loaded)).is_ok())
+    }
+
+    /// Number of bytes of releases that are held for loaded catalogs.
+    pub fn held_bytes<'c>(&self, loaded: impl IntoIterator<Item = &'c Catalog>) -> u64 {
+        let published = loaded.into_iter().filter(|catalog| !catalog.is_bundled());
+        let held = published.filter_map(|catalog| {
+            let has_records = catalog.snapshot().has_records_in_memory();
+            Some(self.manifest(catalog.version()).ok()?.in_memory(has_records).map(|file| file.bytes).sum::<u64>())
+        });
+        held.sum()
+    }
+
+    /// The smallest budget with which a release can be replaced by one of its size.
+    pub fn needed_memory(&self, manifest: &Manifest) -> MemoryBudget {
+        MemoryBudget::with_releases(2 * manifest.in_memory(false).map(|file| file.bytes).sum::<u64>())
     }
 
     /// Verifies the checksums of the files that opening may not read whole, without holding them in memory.
@@ -60,18 +97,16 @@ impl ReleaseStore {
         verify(&self.release_folder(manifest.version), manifest.version, manifest.read_in_parts())
     }
 
-    /// Number of bytes of a release that a server holds in memory.
-    pub fn bytes_in_memory(&self, manifest: &Manifest) -> u64 {
-        manifest.in_memory(self.max_records_in_memory).map(|file| file.bytes).sum()
-    }
-
-    /// Number of bytes that a server holds in memory which loads the current release and the newest `keep` others.
-    /// Releases that cannot be read count as nothing.
+    /// Number of bytes of releases that a server holds in memory which loads the current one and the newest `keep` others, as
+    /// far as there is room. Releases that cannot be read count as nothing.
     pub fn bytes_to_load(&self, keep: usize) -> u64 {
         let current = self.current().unwrap_or_default();
         let others = self.versions().unwrap_or_default().into_iter().filter(|version| Some(*version) != current);
         let manifests = current.into_iter().chain(others.take(keep)).filter_map(|version| self.manifest(version).ok());
-        manifests.map(|manifest| self.bytes_in_memory(&manifest)).sum()
+        manifests.fold(0, |others, manifest| {
+            let Ok(holding) = self.admit(&manifest, others) else { return others };
+            others + manifest.in_memory(holding.has_records).map(|file| file.bytes).sum::<u64>()
+        })
     }
 
     /// Opens only the tables and records of a release, for a comparison. The records stay on disk.
@@ -80,7 +115,7 @@ impl ReleaseStore {
         let folder = self.release_folder(version);
         verify(&folder, version, [manifest.needed_file(manifest::RECORDS)?])?;
         let bytes = read_file(&folder, version, manifest.needed_file(manifest::TABLES)?, |_| {})?;
-        tables_from_bytes(version, bytes, records_on_disk(&folder)?)
+        tables_from_bytes(version, bytes, records_on_disk(&folder, ReleaseCaches::default().records)?)
     }
 
     /// The tables of the current release; `None` if there is none.
@@ -104,19 +139,31 @@ impl ReleaseStore {
         Table::ALL.into_iter().map(count).collect()
     }
 
-    /// Verifies and opens a release and runs typical queries on it. May take seconds: call it off the runtime.
-    pub(crate) fn open_catalog(&self, version: SnapshotVersion) -> ReleaseResult<Catalog> {
-        self.check_license(&self.manifest(version)?)?;
-        let release = self.open(version)?;
+    /// Verifies and opens a release next to loaded ones, and runs typical queries on it. May take seconds: call it off the
+    /// runtime.
+    pub(crate) fn open_catalog<'c>(
+        &self,
+        version: SnapshotVersion,
+        loaded: impl IntoIterator<Item = &'c Catalog>,
+    ) -> ReleaseResult<Catalog> {
+        let manifest = self.manifest(version)?;
+        self.check_license(&manifest)?;
+        let holding = self.admit(&manifest, self.held_bytes(loaded))?;
+        let release = open(&self.release_folder(version), manifest, holding, &NoProgress)?;
         release.smoke_test()?;
         self.with_files(release)
     }
 
     /// Like [`Self::open_catalog`], for a server that serves nothing yet: slow checks are left to [`Self::verify`].
-    pub(crate) fn open_at_once(&self, version: SnapshotVersion) -> ReleaseResult<Catalog> {
+    pub(crate) fn open_at_once<'c>(
+        &self,
+        version: SnapshotVersion,
+        loaded: impl IntoIterator<Item = &'c Catalog>,
+    ) -> ReleaseResult<Catalog> {
         let (folder, manifest) = (self.release_folder(version), self.manifest(version)?);
         self.check_license(&manifest)?;
-        let release = open_unchecked(&folder, manifest, self.max_records_in_memory, &|_| {})?;
+        let holding = self.admit(&manifest, self.held_bytes(loaded))?;
+        let release = open_unchecked(&folder, manifest, holding, &|_| {})?;
         if release.catalog.snapshot().is_checked() {
             release.smoke_test()?;
         }
@@ -185,12 +232,25 @@ pub(crate) fn record_history(
     RecordHistory::open(bytes, snapshot).map_err(|error| ReleaseError::archive(version, &error))
 }
 
-/// Opens the release in `folder`. Records of more than `limit` bytes stay on disk.
-pub(crate) fn open(folder: &Path, manifest: Manifest, limit: u64, progress: &dyn Progress) -> ReleaseResult<Release> {
-    progress.step("checksums", manifest.in_memory(limit).map(|file| file.bytes).sum());
+/// What of a release is held in memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Holding {
+    /// False if they stay on disk.
+    has_records: bool,
+    caches: ReleaseCaches,
+}
+
+/// Opens the release in `folder`.
+pub(crate) fn open(
+    folder: &Path,
+    manifest: Manifest,
+    holding: Holding,
+    progress: &dyn Progress,
+) -> ReleaseResult<Release> {
+    progress.step("checksums", manifest.in_memory(holding.has_records).map(|file| file.bytes).sum());
     let read = AtomicU64::new(0);
     let advance = |part| progress.advance(read.fetch_add(part, Ordering::Relaxed) + part);
-    let release = open_unchecked(folder, manifest, limit, &advance)?;
+    let release = open_unchecked(folder, manifest, holding, &advance)?;
     let checked = release.catalog.snapshot().check(&advance);
     checked.map_err(|error| ReleaseError::archive(release.manifest.version, &error))?;
     progress.done();
@@ -201,7 +261,7 @@ pub(crate) fn open(folder: &Path, manifest: Manifest, limit: u64, progress: &dyn
 fn open_unchecked(
     folder: &Path,
     manifest: Manifest,
-    max_records: u64,
+    holding: Holding,
     advance: &(dyn Fn(u64) + Sync),
 ) -> ReleaseResult<Release> {
     let version = manifest.version;
@@ -209,9 +269,9 @@ fn open_unchecked(
     manifest.needed_file(manifest::RECORDS)?;
     // Find missing and truncated files before reading anything.
     manifest.files.iter().try_for_each(|file| check_size(folder, version, file))?;
-    let is_large = manifest.is_large(max_records);
-    let mut whole: Vec<&manifest::File> = manifest.in_memory(max_records).collect();
-    whole.retain(|file| !is_large || file.path != manifest::TABLES);
+    let Holding { has_records, caches } = holding;
+    let mut whole: Vec<&manifest::File> = manifest.in_memory(has_records).collect();
+    whole.retain(|file| has_records || file.path != manifest::TABLES);
     whole.sort_by_key(|file| Reverse(file.bytes));
     // Computing checksums takes longest: do it in parallel.
     let read = all_in_parallel(&whole, |file| read_file(folder, version, file, advance));
@@ -229,15 +289,10 @@ fn open_unchecked(
             }
         }
     }
-    let records = records.map_or_else(|| records_on_disk(folder), Ok)?;
+    let records = records.map_or_else(|| records_on_disk(folder, caches.records), Ok)?;
     let snapshot = match table_bytes {
         Some(bytes) => tables_from_bytes(version, bytes, records)?,
-        // Each section is verified when it is read.
-        None => {
-            let (path, no_contents) = (folder.join(&tables.path), "has no checksum of its contents");
-            let contents = tables.contents.ok_or_else(|| damaged(version, &tables.path, no_contents))?;
-            check_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.0, records))?
-        }
+        None => tables_on_disk(folder, version, tables, records)?,
     };
     let (expected, found) = (manifest.counts, snapshot.counts());
     if expected != found {
@@ -246,7 +301,8 @@ fn open_unchecked(
     }
     let texts = text::open(&snapshot, indexes)?;
     let history = history.map(|bytes| record_history(version, bytes, &snapshot)).transpose()?;
-    Ok(Release { manifest, catalog: Catalog::new(snapshot, texts).with_record_history(history) })
+    let catalog = Catalog::new(snapshot, texts).with_caches(caches).with_record_history(history);
+    Ok(Release { manifest, catalog })
 }
 
 pub(crate) fn damaged(version: SnapshotVersion, file: &str, what: impl AsRef<str>) -> ReleaseError {
@@ -311,10 +367,10 @@ pub(crate) fn read_file(
     Ok(bytes)
 }
 
-/// Opens the records of the release in `folder`, with each block verified when it is read.
-pub(crate) fn records_on_disk(folder: &Path) -> ReleaseResult<RecordStore> {
+/// Opens the records of the release in `folder`, with each block verified when it is read, and this many bytes of them cached.
+pub(crate) fn records_on_disk(folder: &Path, cached: u64) -> ReleaseResult<RecordStore> {
     let path = folder.join(manifest::RECORDS);
-    File::open(&path).and_then(RecordFile::new).map(RecordStore::File).at(&path)
+    File::open(&path).and_then(|file| RecordFile::new(file, cached)).map(RecordStore::File).at(&path)
 }
 
 pub(crate) fn tables_from_bytes(
@@ -323,6 +379,18 @@ pub(crate) fn tables_from_bytes(
     records: RecordStore,
 ) -> ReleaseResult<Snapshot> {
     check_version(version, Snapshot::open(Arc::new(bytes), records, Checksums::Trust))
+}
+
+/// Opens tables of which each section is verified when it is first used.
+pub(crate) fn tables_on_disk(
+    folder: &Path,
+    version: SnapshotVersion,
+    tables: &manifest::File,
+    records: RecordStore,
+) -> ReleaseResult<Snapshot> {
+    let (path, no_contents) = (folder.join(&tables.path), "has no checksum of its contents");
+    let contents = tables.contents.ok_or_else(|| damaged(version, &tables.path, no_contents))?;
+    check_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.0, records))
 }
 
 fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError>) -> ReleaseResult<Snapshot> {

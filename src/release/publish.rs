@@ -16,6 +16,7 @@ use crate::checksum::{Checksum, HashingWriter};
 use crate::error::At;
 use crate::file_system::Fs;
 use crate::manifest::{self, File, Manifest};
+use crate::open::Holding;
 use crate::signature::SigningKey;
 use crate::{
     BUILDING, NEXT, REMOVING, ReleaseError, ReleaseResult, ReleaseStore, bulk, lock, open, permissions, read_version,
@@ -25,6 +26,7 @@ use catalog::record_history;
 use data::archive::Archive;
 use data::parallel::in_parallel;
 use data::{Compiled, NoProgress, Progress, Snapshot, SnapshotVersion};
+use platform::memory::ReleaseCaches;
 use search::IndexFiles;
 
 /// Number of earlier releases for which change files are written.
@@ -135,14 +137,24 @@ impl<'f> Publisher<'f> {
     ) -> ReleaseResult<Publication> {
         self.file_system.create_folder(draft).at(draft)?;
         let public = permissions::close(draft).at(draft)?;
-        progress.step(manifest::TABLES, 0);
-        let (version, [tables, records], outcome) = self.write_numbered(draft, compiled)?;
+        let (version, [tables, records], outcome) = self.write_numbered(draft, compiled, progress)?;
         progress.done();
         if outcome == PublicationOutcome::Unchanged {
             return self.finish_unchanged(version);
         }
-        let bytes = open::read_file(draft, version, &tables, |_| {})?;
-        let snapshot = open::tables_from_bytes(version, bytes, open::records_on_disk(draft)?)?;
+        let snapshot = open::tables_on_disk(
+            draft,
+            version,
+            &tables,
+            open::records_on_disk(draft, ReleaseCaches::default().records)?,
+        )?;
+        // A release published with bulk files keeps them when it is only signed or repaired.
+        let had_bulk = || self.releases.manifest(version).is_ok_and(|manifest| manifest.bulk().next().is_some());
+        let has_bulk = self.policy.has_bulk || had_bulk();
+        // Names are enough unless the release is compared with others.
+        let is_compared = has_bulk || !self.earlier_versions(version)?.is_empty();
+        let read = if is_compared { snapshot.read_all() } else { snapshot.read_names() };
+        read.map_err(|error| ReleaseError::archive(version, &error))?;
         if !self.policy.is_forced {
             self.releases.check_rows(&snapshot, &self.policy.withdrawn_reviews)?;
         }
@@ -152,9 +164,7 @@ impl<'f> Publisher<'f> {
         listed.extend([tables, records]);
         progress.step("history", 0);
         listed.extend(self.write_history(draft, &snapshot)?);
-        // A release published with bulk files keeps them when it is only signed or repaired.
-        let had_bulk = || self.releases.manifest(version).is_ok_and(|manifest| manifest.bulk().next().is_some());
-        if self.policy.has_bulk || had_bulk() {
+        if has_bulk {
             listed.extend(self.write_bulk(draft, &snapshot, progress)?);
             progress.step("sync", 0);
         }
@@ -173,7 +183,7 @@ impl<'f> Publisher<'f> {
         progress.step("smoke test", 0);
         let opens = [true, false];
         let tested = in_parallel(opens, |opens| match opens {
-            true => open::open(draft, manifest.clone(), 0, &NoProgress)?.smoke_test(),
+            true => open::open(draft, manifest.clone(), Holding::default(), &NoProgress)?.smoke_test(),
             false => open::verify(draft, version, manifest.read_in_parts()),
         });
         tested.into_iter().collect::<Result<(), _>>()?;
@@ -190,10 +200,11 @@ impl<'f> Publisher<'f> {
         &self,
         draft: &Path,
         mut compiled: Compiled,
+        progress: &dyn Progress,
     ) -> ReleaseResult<(SnapshotVersion, [File; 2], PublicationOutcome)> {
         if !compiled.is_version_free() {
             let version = compiled.version();
-            let files = self.write_tables(draft, &compiled)?;
+            let files = self.write_tables(draft, &compiled, progress)?;
             drop(compiled);
             let outcome = self.outcome(version, &files[0])?;
             return Ok((version, files, outcome));
@@ -204,7 +215,7 @@ impl<'f> Publisher<'f> {
             let is_readable = self.releases.manifest(newest).is_ok();
             compiled.set_version(if is_readable { newest } else { self.next_free(newest) });
         }
-        let files = self.write_tables(draft, &compiled)?;
+        let files = self.write_tables(draft, &compiled, progress)?;
         match self.outcome(compiled.version(), &files[0]) {
             Err(ReleaseError::Taken { free, .. }) => {
                 compiled.set_version(free);
@@ -212,7 +223,7 @@ impl<'f> Publisher<'f> {
                     let path = draft.join(&file.path);
                     self.file_system.remove(&path).at(&path)?;
                 }
-                Ok((free, self.write_tables(draft, &compiled)?, PublicationOutcome::Published))
+                Ok((free, self.write_tables(draft, &compiled, progress)?, PublicationOutcome::Published))
             }
             outcome => Ok((compiled.version(), files, outcome?)),
         }
@@ -222,14 +233,15 @@ impl<'f> Publisher<'f> {
         self.releases.next_free(version, |_| false)
     }
 
-    fn write_tables(&self, draft: &Path, compiled: &Compiled) -> ReleaseResult<[File; 2]> {
+    fn write_tables(&self, draft: &Path, compiled: &Compiled, progress: &dyn Progress) -> ReleaseResult<[File; 2]> {
+        progress.step_of_rows(manifest::TABLES, compiled.records());
         let create = |name: &str| {
             let path = draft.join(name);
             let file = self.file_system.create(&path).at(&path)?;
             Ok::<_, ReleaseError>(HashingWriter::new(BufWriter::with_capacity(1 << 20, file)))
         };
         let (mut tables, mut records) = (create(manifest::TABLES)?, create(manifest::RECORDS)?);
-        compiled.write(&mut tables, &mut records).and_then(|()| tables.flush()).at(draft)?;
+        compiled.write(&mut tables, &mut records, progress).and_then(|()| tables.flush()).at(draft)?;
         let mut files = [(manifest::TABLES, tables), (manifest::RECORDS, records)].map(|(path, written)| {
             let (bytes, sha256) = written.finish();
             File::new(path, bytes, sha256)

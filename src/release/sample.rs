@@ -85,7 +85,7 @@ pub(crate) fn index(versions: &[&str]) -> (TempDir, ReleaseStore) {
 
 /// Treats releases as large ones, whose records stay on disk and whose tables are verified later.
 pub(crate) fn as_if_large(releases: &ReleaseStore) -> ReleaseStore {
-    ReleaseStore { max_records_in_memory: 0, ..releases.clone() }
+    ReleaseStore { holds_records: false, ..releases.clone() }
 }
 
 pub(crate) fn publish(releases: &ReleaseStore, compiled: Compiled) -> Result<Publication, ReleaseError> {

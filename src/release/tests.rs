@@ -195,7 +195,7 @@ fn tables_of_a_large_release_are_read_when_they_are_needed_and_never_otherwise_t
     let path = releases.release_folder(version(FIRST)).join("tables.bin");
     let large = as_if_large(&releases);
     let expected = contents(releases.open(version(FIRST)).unwrap().catalog.snapshot());
-    let open = || large.open_at_once(version(FIRST)).unwrap();
+    let open = || large.open_at_once(version(FIRST), []).unwrap();
     let opened = open();
     assert!(!opened.snapshot().is_checked());
     assert_eq!(contents(opened.snapshot()), expected);
@@ -213,7 +213,7 @@ fn tables_of_a_large_release_are_read_when_they_are_needed_and_never_otherwise_t
         let before = open();
         // The same file, held open by `before`.
         fs::write(&path, &bytes).unwrap();
-        let Ok(after) = large.open_at_once(version(FIRST)) else {
+        let Ok(after) = large.open_at_once(version(FIRST), []) else {
             refused += 1;
             continue;
         };

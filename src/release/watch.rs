@@ -115,7 +115,7 @@ impl Starting {
         let served = candidates.into_iter().find_map(|version| {
             let stamp = self.releases.stamp(Some(version));
             let open = || {
-                let opened = self.releases.open_at_once(version);
+                let opened = self.releases.open_at_once(version, []);
                 opened.inspect_err(|error| is_exhausted |= error.is_exhausted())
             };
             match guarded(version, open) {
@@ -148,12 +148,24 @@ impl Starting {
 
     /// Loads the newest releases besides the served one, which is not the bundled snapshot if there are any.
     fn load_others(&self, served: &Catalog, versions: &[SnapshotVersion]) -> Vec<Arc<Catalog>> {
-        let others = versions.iter().copied().filter(|version| *version != served.version());
-        let opened = others.filter_map(|version| {
-            let opened = guarded(version, || self.releases.open_at_once(version));
-            opened.map(Arc::new).map_err(|reason| (self.report)(ReleaseEvent::NotLoaded { reason })).ok()
-        });
-        opened.take(self.keep).collect()
+        let mut loaded: Vec<Arc<Catalog>> = Vec::new();
+        for version in versions.iter().copied().filter(|version| *version != served.version()) {
+            if loaded.len() == self.keep {
+                break;
+            }
+            // The release that replaces the served one must have room, too.
+            let all = || [served, served].into_iter().chain(loaded.iter().map(|loaded| &**loaded));
+            if !self.releases.has_room(version, all()) {
+                let reason = format!("release {version} has no room in the memory of the server (--memory)");
+                (self.report)(ReleaseEvent::NotLoaded { reason });
+                break;
+            }
+            match guarded(version, || self.releases.open_at_once(version, all())) {
+                Ok(opened) => loaded.push(Arc::new(opened)),
+                Err(reason) => (self.report)(ReleaseEvent::NotLoaded { reason }),
+            }
+        }
+        loaded
     }
 
     /// Starts when a release can be served: retries when the index changes and on SIGHUP. `refused` gets each failure.
@@ -181,8 +193,9 @@ fn stamps(releases: &ReleaseStore, current: Option<SnapshotVersion>) -> [u64; 2]
     [releases.stamp(None), current.map_or(0, |version| releases.stamp(Some(version)))]
 }
 
-fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Catalog, String> {
-    guarded(version, || releases.open_catalog(version))
+/// Opens a release next to loaded ones.
+fn open(releases: &ReleaseStore, version: SnapshotVersion, loaded: &[Arc<Catalog>]) -> Result<Catalog, String> {
+    guarded(version, || releases.open_catalog(version, loaded.iter().map(|loaded| &**loaded)))
 }
 
 /// Runs `work` on a release and describes its failure. A release that causes a panic must not end the server.
@@ -240,7 +253,7 @@ impl Watcher {
         reported.rejected = Some(RejectedState { current, stamps: Stamps::new(stamps) });
         match named {
             // A loaded release is opened again, too: its files may have been damaged since.
-            Ok(Some(version)) => match open(&self.releases, version) {
+            Ok(Some(version)) => match open(&self.releases, version, &self.make_room(version)) {
                 Ok(item) => {
                     self.active.replace(Arc::new(item));
                     (self.report)(ReleaseEvent::Serving { version, bundled: false });
@@ -250,6 +263,21 @@ impl Watcher {
             },
             Ok(None) => (self.report)(ReleaseEvent::CurrentRemoved { served: self.active.current().version() }),
             Err(error) => self.reject(error.to_string()),
+        }
+    }
+
+    /// Drops releases that only serve cursors, those served longest ago first, until another one has room. Returns the rest.
+    fn make_room(&self, version: SnapshotVersion) -> Vec<Arc<Catalog>> {
+        loop {
+            let loaded = self.active.all();
+            match loaded.as_slice() {
+                [_, .., oldest] if !self.releases.has_room(version, loaded.iter().map(|loaded| &**loaded)) => {
+                    self.active.drop_loaded(oldest);
+                    let reason = format!("release {} makes room for release {version} (--memory)", oldest.version());
+                    (self.report)(ReleaseEvent::NotLoaded { reason });
+                }
+                _ => return loaded,
+            }
         }
     }
 
@@ -287,7 +315,7 @@ impl Watcher {
             let stamp = self.releases.stamp(Some(version));
             let opened = match self.active.loaded(version) {
                 Some(loaded) => self.verify(&loaded).map(|()| loaded),
-                None => open(&self.releases, version).map(Arc::new),
+                None => open(&self.releases, version, &self.make_room(version)).map(Arc::new),
             };
             Some((opened.ok()?, stamp))
         });
@@ -322,7 +350,9 @@ impl Watcher {
         let Some(replica) = self.active.replica() else { return };
         let is_loaded = |version| self.active.loaded(version).is_some();
         let Some(version) = replica.next_to_load(is_loaded) else { return };
-        match open(&self.releases, version) {
+        // The release that replaces the served one must have room, too.
+        let loaded: Vec<Arc<Catalog>> = self.active.all().into_iter().chain([self.active.current()]).collect();
+        match open(&self.releases, version, &loaded) {
             Ok(item) => self.active.add(&Arc::new(item)),
             Err(reason) => (self.report)(ReleaseEvent::NotLoaded { reason }),
         }

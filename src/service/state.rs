@@ -12,6 +12,7 @@ use auth::audit::RequestOrigin;
 use auth::quota::{FairQueue, IpRange, Quota, WorkPrice, client_address};
 use auth::{AuthService, QuotaSubject};
 use data::Date;
+use platform::memory::MemoryBudget;
 use release::{ActiveRelease, ReleaseStore};
 use transport::origin_policy::Hosts;
 use transport::{Peer, RequestParts, ResponseCache, Telemetry};
@@ -32,6 +33,7 @@ pub struct State {
     pub alerts: Arc<Alerts>,
     pub bulk: BulkAccess,
     pub response_cache: ResponseCache,
+    pub memory: MemoryBudget,
     pub telemetry: Arc<Telemetry>,
     /// Queue that runs searches, pages and tool calls.
     pub work: FairQueue,

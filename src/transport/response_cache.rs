@@ -24,8 +24,6 @@ use crate::negotiation::{MIN_COMPRESSED_SIZE, accepts_gzip, gzip};
 use crate::telemetry::RouteLabel;
 use platform::metrics::{Counter, PerThread};
 
-/// Approximate size of all cached responses in bytes.
-const CAPACITY: usize = 64 * 1024 * 1024;
 /// Expected number of cached responses; a typical list takes about ten thousand bytes.
 const EXPECTED_RESPONSES: usize = 8_192;
 const MAX_BODY: usize = 256 * 1024;
@@ -190,14 +188,15 @@ impl ResponseCache {
     }
 }
 
-impl Default for ResponseCache {
-    fn default() -> Self {
+impl ResponseCache {
+    /// A cache of responses that take about so many bytes together.
+    pub fn new(bytes: u64) -> Self {
         let hasher = RandomState::default();
         let shards = PerThread::new(|shards| {
             let options = OptionsBuilder::new()
                 .shards(1)
                 .estimated_items_capacity(EXPECTED_RESPONSES / shards)
-                .weight_capacity((CAPACITY / shards) as u64)
+                .weight_capacity(bytes / shards as u64)
                 .build();
             let options = options.expect("all capacities are set");
             let responses = Cache::with_options(options, ResponseWeighter, hasher.clone(), Default::default());

@@ -2,17 +2,13 @@
 
 use std::fs;
 
+use platform::memory::parse_size;
+
 /// Ticks of CPU time per second: 100 for programs on every current Linux, whatever the kernel's own clock.
 const TICKS: f64 = 100.0;
 
 pub(super) fn resident_bytes() -> Option<i64> {
     parse_size(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")?.try_into().ok()
-}
-
-/// The size in bytes after `name` in a file of `/proc`, which has it in kibibytes.
-pub(crate) fn parse_size(text: &str, name: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// CPU time of all threads, in user and kernel mode.

@@ -98,6 +98,8 @@ fn an_error_names_the_setting_and_an_accepted_value() {
         (["--sign-up", "closed"], "--sign-up", "open, invite, off"),
         (["--max-connections", "0"], "--max-connections: `0`", "from 1 to 1000000"),
         (["--keep-releases", "21"], "--keep-releases: `21`", "from 0 to 20"),
+        (["--memory", "512"], "--memory: `512`", "not a size with its unit, such as 512M or 2G"),
+        (["--memory", "1M"], "--memory: `1M`", "at least 64M"),
         (["--poll-interval", "0"], "--poll-interval: `0`", "from 20 to 1000"),
         (["--poll-interval", "1001"], "--poll-interval: `1001`", "from 20 to 1000"),
         (["--drain-seconds", "-1"], "--drain-seconds: `-1`", "from 0 to 3600"),

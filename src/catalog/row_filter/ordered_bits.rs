@@ -21,6 +21,11 @@ pub(crate) struct OrderedBits {
 }
 
 impl OrderedBits {
+    /// Number of bytes for a table with so many rows.
+    pub(crate) fn bytes(rows: u64) -> u64 {
+        (KEPT as u64 + 1) * rows.div_ceil(8)
+    }
+
     /// One of the ranges ends with the last of the `known` rows, which have a value.
     fn new(order: &[u32], known: usize) -> Self {
         let step = known.div_ceil(KEPT - 1).max(1);

@@ -3,14 +3,13 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Instant, SystemTime};
 
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::app::limits::{Shortage, lacks_address_space, lacks_files};
-use crate::app::metrics::process::parse_size;
 use crate::app::settings::ServeSettings;
 use crate::cli::doctor::data_folder::DataFolderState;
 use crate::cli::doctor::finding::{Findings, Status};
@@ -19,13 +18,12 @@ use crate::cli::indexer::format;
 use auth::{ClockJump, LockHolder};
 use data::{Date, rfc3339};
 use platform::limits::Limit;
+use platform::memory::{self, MemoryBudget};
 
 const MIB: u64 = 1 << 20;
 /// A disk with less free space has no room for the write-ahead log and the next release.
 const LITTLE_DISK: u64 = 64 * MIB;
 const ENOUGH_DISK: u64 = 1024 * MIB;
-/// Memory without releases: response cache, tables of callers, passwords being hashed, connections.
-const OWN_MEMORY: u64 = 256 * MIB;
 /// Permitted difference between the clocks of two machines in seconds.
 const SKEW: i64 = 300;
 
@@ -37,7 +35,9 @@ pub(super) fn check(settings: &ServeSettings, data: &DataFolderState, index: &In
     let connections = u64::from(settings.max_connections);
     check_open_files(whose, Limit::OpenFiles.of_process(&process), connections, findings);
     check_address_space(whose, Limit::AddressSpace.of_process(&process), index.loaded_bytes, findings);
-    check_memory(whose, memory_limit(&process), index.loaded_bytes, findings);
+    let limit = memory::limit(&process);
+    let budget = settings.memory.unwrap_or(MemoryBudget::of_limit(limit));
+    check_memory(whose, budget, limit, index.needed_memory, findings);
     if let Some(user) = fs::read_to_string(format!("/proc/{process}/status")).ok().and_then(|text| parse_user(&text)) {
         check_user(user, findings);
     }
@@ -63,13 +63,25 @@ fn check_address_space(whose: &str, limit: Option<u64>, releases: u64, findings:
     }
 }
 
-fn check_memory(whose: &str, limit: Option<u64>, releases: u64, findings: &mut Findings) {
+/// `needed` is the smallest budget with which the current release, if there is one, can be replaced by one of its size.
+fn check_memory(
+    whose: &str,
+    budget: MemoryBudget,
+    limit: Option<u64>,
+    needed: Option<MemoryBudget>,
+    findings: &mut Findings,
+) {
     const CHECK: &str = "process.memory";
-    let Some(limit) = limit else { return };
-    let needed = OWN_MEMORY + releases;
-    let detail = format!("{whose} may use {}, and needs up to {}", format::size(limit), format::size(needed));
-    let status = if limit < needed { Status::Warning } else { Status::Ok };
-    findings.add(CHECK, status, detail, "raise the limit of memory, or hold fewer releases: --keep-releases 1");
+    let needs = needed.map_or_else(String::new, |needed| format!(", and needs {needed}"));
+    let detail = format!("{whose} may use {budget} (--memory){needs}");
+    if let Some(limit) = limit.filter(|limit| *limit < budget.bytes()) {
+        let detail = format!("{detail}; the system permits {}", format::size(limit));
+        return findings.warning(CHECK, detail, "raise the limit of memory, or lower --memory");
+    }
+    match needed.filter(|needed| needed.bytes() > budget.bytes()) {
+        Some(needed) => findings.warning(CHECK, detail, format!("give the server more memory: --memory {needed}")),
+        None => findings.ok(CHECK, detail),
+    }
 }
 
 fn check_user(user: u32, findings: &mut Findings) {
@@ -232,39 +244,6 @@ fn is_server(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| name.trim() == "venturedex")
 }
 
-/// The smallest limit among the control groups of a process and the machine's memory, in bytes.
-fn memory_limit(process: &str) -> Option<u64> {
-    let groups = fs::read_to_string(format!("/proc/{process}/cgroup")).unwrap_or_default();
-    let limits = limit_files(&groups).into_iter().filter_map(|file| parse_limit(&fs::read_to_string(file).ok()?));
-    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| parse_size(&text, "MemTotal:"));
-    limits.chain(machine).min()
-}
-
-/// The memory limit files for `/proc/PID/cgroup`, including those of parent groups.
-fn limit_files(groups: &str) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for line in groups.lines() {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
-        let (root, name) = match controllers {
-            "" => ("/sys/fs/cgroup", "memory.max"),
-            _ if controllers.split(',').any(|controller| controller == "memory") => {
-                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
-            }
-            _ => continue,
-        };
-        let group = Path::new(path.trim_start_matches('/'));
-        files.extend(group.ancestors().map(|group| Path::new(root).join(group).join(name)));
-    }
-    files
-}
-
-/// A limit of a control group; `None` if it has none.
-fn parse_limit(text: &str) -> Option<u64> {
-    // Version 1 writes the largest multiple of the page size for "no limit".
-    text.trim().parse().ok().filter(|limit| *limit < 1 << 60)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -294,9 +273,15 @@ mod tests {
         let space =
             |limit| found("process.address_space", |findings| check_address_space("it", limit, 100 * MIB, findings));
         assert_eq!([Some(300 * MIB), Some(1 << 40), None].map(space), [Some(Status::Problem), Some(Status::Ok), None]);
-        let memory = |limit| found("process.memory", |findings| check_memory("it", Some(limit), 100 * MIB, findings));
-        assert_eq!((memory(356 * MIB - 1), memory(356 * MIB)), (Some(Status::Warning), Some(Status::Ok)));
-        assert_eq!(found("process.memory", |findings| check_memory("it", None, 0, findings)), None);
+        let memory = |budget, limit, needed| {
+            let [budget, needed] = [budget, needed].map(|mebibytes| MemoryBudget::new(mebibytes * MIB));
+            found("process.memory", |findings| check_memory("it", budget, limit, Some(needed), findings))
+        };
+        let without_release = |findings: &mut Findings| check_memory("it", MemoryBudget::new(1), None, None, findings);
+        assert_eq!(found("process.memory", without_release), Some(Status::Ok));
+        assert_eq!(memory(100, None, 101), Some(Status::Warning));
+        assert_eq!(memory(101, Some(100 * MIB), 100), Some(Status::Warning), "above the limit");
+        assert_eq!(memory(100, Some(100 * MIB), 100), Some(Status::Ok));
         let user = |user| found("process.user", |findings| check_user(user, findings));
         assert_eq!((user(0), user(1000)), (Some(Status::Warning), Some(Status::Ok)));
     }
@@ -322,26 +307,5 @@ mod tests {
     #[test]
     fn limits_are_read_as_the_system_writes_them() {
         assert_eq!(parse_user("Name:\tventuredex\nUid:\t1000\t1001\t1000\t1000\nGid:\t5\t5\t5\t5\n"), Some(1_001));
-        let memory = "MemTotal:       24610340 kB\nMemFree: 1 kB\n";
-        assert_eq!(parse_size(memory, "MemTotal:"), Some(24_610_340 * 1024));
-        assert_eq!(
-            [parse_limit("max\n"), parse_limit("9223372036854771712\n"), parse_limit("536870912\n")],
-            [None, None, Some(512 * MIB)]
-        );
-        let paths = |groups: &str| -> Vec<String> {
-            limit_files(groups).iter().map(|path| path.to_str().unwrap().to_owned()).collect()
-        };
-        assert_eq!(
-            paths("0::/system.slice/venturedex.service\n"),
-            [
-                "/sys/fs/cgroup/system.slice/venturedex.service/memory.max",
-                "/sys/fs/cgroup/system.slice/memory.max",
-                "/sys/fs/cgroup/memory.max"
-            ]
-        );
-        assert_eq!(
-            paths("9:name=systemd:/x\n4:memory:/a\n"),
-            ["/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
-        );
     }
 }

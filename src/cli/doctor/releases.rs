@@ -8,6 +8,7 @@ use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::machine;
 use crate::cli::indexer::format;
 use data::{Date, SnapshotVersion, rfc3339};
+use platform::memory::MemoryBudget;
 use release::remote::{Examination, Pointer, RemoteStore};
 use release::{Release, ReleaseError, ReleaseStore};
 
@@ -22,8 +23,10 @@ const DELEGATION_DAYS: i64 = 30;
 #[derive(Default)]
 pub(super) struct IndexState {
     pub current: Option<SnapshotVersion>,
-    /// Size of the releases that a server loads, in bytes.
+    /// Size of the releases that a server holds in memory, in bytes.
     pub loaded_bytes: u64,
+    /// The smallest budget of memory with which the current release can be replaced.
+    pub needed_memory: Option<MemoryBudget>,
     pub built_at: Option<String>,
 }
 
@@ -93,6 +96,7 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
             findings.ok("index.current", detail);
             age(catalog.snapshot().released_on(), Date::from_unix(now), findings);
             index.current = Some(current);
+            index.needed_memory = Some(releases.needed_memory(&manifest));
             index.built_at = Some(manifest.built_at);
         }
         Err(error) => findings.problem("index.current", error.to_string(), remedy(&error, current, &versions)),

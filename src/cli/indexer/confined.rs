@@ -142,10 +142,15 @@ impl NotedSteps {
 }
 
 impl Progress for NotedSteps {
-    fn step(&self, name: &str, total: u64) {
+    fn step(&self, name: &str, bytes: u64) {
         // The note is only for a message.
         let _ = self.note(name);
-        self.steps.step(name, total);
+        self.steps.step(name, bytes);
+    }
+
+    fn step_of_rows(&self, name: &str, rows: u64) {
+        let _ = self.note(name);
+        self.steps.step_of_rows(name, rows);
     }
 
     fn advance(&self, done: u64) {

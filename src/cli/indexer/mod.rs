@@ -564,6 +564,7 @@ fn code_of(error: &ReleaseError) -> (IndexerExit, &'static str) {
         ReleaseError::ObjectStore { .. } => (IndexerExit::Disk, "object_store"),
         ReleaseError::Text { .. } => (IndexerExit::Disk, "text_index"),
         ReleaseError::NotPublic { .. } => (IndexerExit::Rejected, "not_public"),
+        ReleaseError::TooLarge { .. } => (IndexerExit::Rejected, "too_large"),
         ReleaseError::Io { .. } => (IndexerExit::Disk, "io"),
     }
 }

@@ -42,27 +42,30 @@ impl Steps {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn bar(name: &str, total: u64) -> ProgressBar {
-        if !stderr().is_terminal() {
-            return ProgressBar::hidden().with_message(name.to_owned());
-        }
-        let template = match total {
-            0 => "{msg:<20} {spinner} {elapsed:>4}",
-            _ => "{msg:<20} {bar:32} {percent:>3} % {elapsed:>4}",
-        };
+    fn start(&self, name: &str, template: &str, total: u64) {
+        self.done();
+        let template = if total == 0 { UNKNOWN_SIZE } else { template };
         let style = ProgressStyle::with_template(template).expect("valid templates");
-        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()).with_style(style);
-        bar.set_message(name.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(120));
-        bar
+        let target = if stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(total), target).with_style(style).with_message(name.to_owned());
+        if stderr().is_terminal() {
+            bar.enable_steady_tick(Duration::from_millis(120));
+        }
+        self.state().running = Some(bar);
     }
 }
 
+const UNKNOWN_SIZE: &str = "{msg:<20} {spinner} {elapsed:>4}";
+const BYTES: &str = "{msg:<20} {bar:32} {percent:>3} % of {total_bytes} {elapsed:>4}, {eta} left";
+const ROWS: &str = "{msg:<20} {bar:32} {human_pos} of {human_len} rows {elapsed:>4}, {eta} left";
+
 impl Progress for Steps {
-    fn step(&self, name: &str, total: u64) {
-        self.done();
-        let bar = Self::bar(name, total);
-        self.state().running = Some(bar);
+    fn step(&self, name: &str, bytes: u64) {
+        self.start(name, BYTES, bytes);
+    }
+
+    fn step_of_rows(&self, name: &str, rows: u64) {
+        self.start(name, ROWS, rows);
     }
 
     fn advance(&self, done: u64) {
@@ -102,10 +105,11 @@ mod tests {
         steps.advance(3);
         steps.step("one", 10);
         steps.advance(10);
-        steps.step("two", 0);
+        steps.step_of_rows("two", 7);
+        steps.step("three", 0);
         steps.done();
         steps.done();
         let names: Vec<String> = steps.completed().into_iter().map(|step| step.name).collect();
-        assert_eq!(names, ["one", "two"]);
+        assert_eq!(names, ["one", "two", "three"]);
     }
 }

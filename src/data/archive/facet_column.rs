@@ -8,7 +8,8 @@ use std::slice;
 use std::sync::OnceLock;
 
 use crate::archive::table_columns::check;
-use crate::archive::{Archive, ArchiveWriter, NumberColumn, bounds};
+use crate::archive::writer::Sections;
+use crate::archive::{Archive, NumberColumn, bounds};
 use crate::{ArchiveError, NONE_U32};
 
 /// Flag in the column of values: the other bits are the position of the row's list, which begins with its length.
@@ -26,9 +27,9 @@ pub fn bit_words(rows: u32) -> usize {
     (rows as usize).div_ceil(64)
 }
 
-/// Writes a facet. `each` calls back with every (value, row), in ascending order of rows, without duplicates.
+/// Adds the sections of a facet. `each` calls back with every (value, row), in ascending order of rows, without duplicates.
 pub(crate) fn write(
-    writer: &mut ArchiveWriter<'_>,
+    out: &mut Sections,
     name: &str,
     values: usize,
     rows: usize,
@@ -73,12 +74,13 @@ pub(crate) fn write(
     if values.max(lists.len()) >= LISTED as usize {
         return Err(io::Error::other(format!("too many values of {name}")));
     }
-    writer.section(&format!("{name}.values"), &of_rows)?;
-    writer.section(&format!("{name}.lists"), &lists)?;
-    writer.section(&format!("{name}.counts"), &counts)?;
-    writer.section(&format!("{name}.starts"), &starts)?;
-    writer.section(&format!("{name}.known"), &known)?;
-    writer.section(&format!("{name}.sets"), &sets)
+    out.add(&format!("{name}.values"), &of_rows);
+    out.add(&format!("{name}.lists"), &lists);
+    out.add(&format!("{name}.counts"), &counts);
+    out.add(&format!("{name}.starts"), &starts);
+    out.add(&format!("{name}.known"), &known);
+    out.add(&format!("{name}.sets"), &sets);
+    Ok(())
 }
 
 pub(crate) struct FacetColumn {
@@ -264,7 +266,7 @@ mod tests {
 
     use super::*;
     use crate::Checksums;
-    use crate::archive::AlignedBytes;
+    use crate::archive::{AlignedBytes, ArchiveWriter};
 
     fn open(values: &[u32], lists: &[u32]) -> Result<FacetColumn, ArchiveError> {
         let mut bytes = Vec::new();
@@ -327,12 +329,14 @@ mod tests {
         ) {
             let mut bytes = Vec::new();
             let mut writer = ArchiveWriter::new(&mut bytes).unwrap();
+            let mut sections = Sections::default();
             let each = |each: &mut dyn FnMut(u32, u32)| {
                 for (row, values) in (0..).zip(&rows) {
                     values.iter().for_each(|value| each(*value, row));
                 }
             };
-            write(&mut writer, "f", 40, rows.len(), each).unwrap();
+            write(&mut sections, "f", 40, rows.len(), each).unwrap();
+            writer.append(sections).unwrap();
             writer.finish().unwrap();
             let archive = Archive::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify).unwrap();
             let count = rows.len() as u32;

@@ -15,7 +15,7 @@ pub(crate) mod record_shape;
 pub(crate) mod record_text;
 pub(crate) mod records;
 pub(crate) mod table_columns;
-mod writer;
+pub(crate) mod writer;
 
 pub use aligned_bytes::AlignedBytes;
 pub use writer::ArchiveWriter;
@@ -241,7 +241,17 @@ impl Archive {
 
     /// Reads and verifies all sections that were not read yet. `advance` gets the size of each.
     pub(crate) fn read_all(&self, advance: &(dyn Fn(u64) + Sync)) -> Result<(), ArchiveError> {
-        let mut largest_first: Vec<&ArchiveSection> = self.sections.iter().collect();
+        self.read_sections(|_| true, advance)
+    }
+
+    /// The same for the sections whose names are wanted.
+    pub(crate) fn read_sections(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+        advance: &(dyn Fn(u64) + Sync),
+    ) -> Result<(), ArchiveError> {
+        let wanted = self.sections.iter().filter(|section| is_wanted(&section.name));
+        let mut largest_first: Vec<&ArchiveSection> = wanted.collect();
         largest_first.sort_by_key(|section| Reverse(section.place.len()));
         let read = all_in_parallel(&largest_first, |section| {
             self.try_bytes_of(section).map_err(|error| ArchiveError::from_io(&section.name, &error))?;
@@ -393,13 +403,16 @@ pub(crate) fn are_offsets(offsets: &[u64], end: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::writer::Sections;
     use super::*;
 
     fn sample() -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut writer = ArchiveWriter::new(&mut bytes).unwrap();
         writer.section("numbers", &[1_u32, 2, 3]).unwrap();
-        writer.texts("names", ["", "ä", "bc"].into_iter()).unwrap();
+        let mut names = Sections::default();
+        names.add_texts("names", ["", "ä", "bc"].into_iter());
+        writer.append(names).unwrap();
         writer.finish().unwrap();
         bytes
     }

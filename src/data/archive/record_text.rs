@@ -257,9 +257,12 @@ impl RecordBuffer {
         self.fields = 0;
     }
 
-    pub(crate) fn record(&self, table: Table) -> RecordText<'_> {
-        let stored = [self.lengths.as_slice(), &self.values].concat();
-        RecordText::new(stored.into(), table).expect("each field was added")
+    /// Appends the record as it is stored.
+    pub(crate) fn append_to<'o>(&self, out: &'o mut Vec<u8>, table: Table) -> RecordText<'o> {
+        let start = out.len();
+        out.extend_from_slice(&self.lengths);
+        out.extend_from_slice(&self.values);
+        RecordText::new(out[start..].into(), table).expect("each field was added")
     }
 }
 
@@ -305,8 +308,9 @@ mod tests {
         for (field, value) in table.fields().iter().zip(values) {
             buffer.field(field, value);
         }
-        let record = buffer.record(table);
-        RecordText::new(record.stored().to_vec().into(), table).unwrap()
+        let mut stored = Vec::new();
+        buffer.append_to(&mut stored, table);
+        RecordText::new(stored.into(), table).unwrap()
     }
 
     /// The same by text.

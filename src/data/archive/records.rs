@@ -18,9 +18,6 @@ use crate::read_at::read_exact_at;
 /// Size in bytes of a block that is verified at once: some ten records. The checksums take 0.4 % of that.
 const BLOCK: u64 = 8 << 10;
 
-/// Maximum number of blocks cached in memory, 64 MiB.
-const KEPT: usize = 8 << 10;
-
 pub(crate) struct RecordWriter<'w> {
     out: &'w mut (dyn Write + Send),
     length: u64,
@@ -98,9 +95,11 @@ pub struct RecordFile {
 }
 
 impl RecordFile {
-    pub fn new(file: File) -> io::Result<Self> {
+    /// Caches blocks of at most `cached` bytes, and at least one.
+    pub fn new(file: File, cached: u64) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        let kept = (0..KEPT as u64).take(length.div_ceil(BLOCK) as usize).map(|_| Mutex::default()).collect();
+        let blocks = (cached / BLOCK).max(1).min(length.div_ceil(BLOCK));
+        let kept = (0..blocks).map(|_| Mutex::default()).collect();
         Ok(Self { file, length, kept })
     }
 
@@ -160,10 +159,10 @@ mod tests {
         (bytes, checksums)
     }
 
-    fn file_of(bytes: &[u8]) -> (File, RecordStore) {
+    fn file_of(bytes: &[u8], cached: u64) -> (File, RecordStore) {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        let records = RecordStore::File(RecordFile::new(file.try_clone().unwrap()).unwrap());
+        let records = RecordStore::File(RecordFile::new(file.try_clone().unwrap(), cached).unwrap());
         (file, records)
     }
 
@@ -172,13 +171,15 @@ mod tests {
         const BLOCKS: usize = BLOCK as usize;
         for length in [0, 1, BLOCKS - 1, BLOCKS, BLOCKS + 1, 3 * BLOCKS + 77] {
             let (bytes, checksums) = sample(length);
-            let (_, file) = file_of(&bytes);
+            // A cache of one block, and one of all.
+            let [(_, file), (_, whole)] = [0, u64::MAX].map(|cached| file_of(&bytes, cached));
             let memory = RecordStore::Memory(Arc::new(bytes.clone()));
             assert!(file.have_blocks(checksums.len()) && memory.have_blocks(checksums.len()));
             for start in (0..=length).step_by(1_001) {
                 for end in [start, start + 1, start + 100, start + BLOCKS, length].map(|end| end.clamp(start, length)) {
                     let part = start as u64..end as u64;
                     assert_eq!(*file.read(part.clone(), &checksums).unwrap(), bytes[start..end]);
+                    assert_eq!(*whole.read(part.clone(), &checksums).unwrap(), bytes[start..end]);
                     assert_eq!(*memory.read(part, &checksums).unwrap(), bytes[start..end]);
                 }
             }
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn no_byte_of_a_block_that_was_changed_is_read() {
         let (bytes, checksums) = sample(3 * BLOCK as usize + 77);
-        let (mut file, records) = file_of(&bytes);
+        let (mut file, records) = file_of(&bytes, u64::MAX);
         let read = |place: u64| records.read(place..place + 1, &checksums).map(|byte| byte[0]);
         assert_eq!(read(5).unwrap(), bytes[5]);
         for block in 0..2 {

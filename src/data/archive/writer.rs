@@ -1,11 +1,10 @@
 use std::io::{self, Write};
-use std::iter;
 
 use bytemuck::{Pod, Zeroable};
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::archive::{ALIGN, FORMAT, Frame, HEAD, SectionEntry, TAIL};
+use crate::archive::{ALIGN, FORMAT, Frame, HEAD, SectionEntry, Sha256Sum, TAIL};
 
 pub struct ArchiveWriter<'w> {
     out: &'w mut dyn Write,
@@ -29,32 +28,24 @@ impl<'w> ArchiveWriter<'w> {
         Ok(())
     }
 
-    /// Writes a section, and returns the offsets of its parts.
-    fn write<T: AsRef<[u8]>>(&mut self, name: &str, parts: impl Iterator<Item = T>) -> io::Result<Vec<u64>> {
+    fn write(&mut self, name: &str, bytes: &[u8], sha256: Sha256Sum) -> io::Result<()> {
         self.pad()?;
-        let mut entry = SectionEntry { start: self.position, ..SectionEntry::zeroed() };
+        let (start, length) = (self.position, bytes.len() as u64);
+        let mut entry = SectionEntry { start, length, sha256, ..SectionEntry::zeroed() };
         entry.name[..name.len()].copy_from_slice(name.as_bytes());
-        let (mut hash, mut offsets) = (Sha256::new(), vec![0_u64]);
-        for part in parts {
-            hash.update(part.as_ref());
-            self.out.write_all(part.as_ref())?;
-            entry.length += part.as_ref().len() as u64;
-            offsets.push(entry.length);
-        }
-        entry.sha256 = hash.finalize().into();
-        self.position += entry.length;
+        self.out.write_all(bytes)?;
+        self.position += length;
         self.entries.push(entry);
-        Ok(offsets)
+        Ok(())
     }
 
     pub fn section<T: Pod>(&mut self, name: &str, values: &[T]) -> io::Result<()> {
-        self.write(name, iter::once(bytemuck::cast_slice::<T, u8>(values))).map(drop)
+        let bytes: &[u8] = bytemuck::cast_slice(values);
+        self.write(name, bytes, Sha256::digest(bytes).into())
     }
 
-    /// Writes a column of texts: the bytes in section `name`, the offsets in `name#`.
-    pub(crate) fn texts<T: AsRef<[u8]>>(&mut self, name: &str, texts: impl Iterator<Item = T>) -> io::Result<()> {
-        let offsets = self.write(name, texts)?;
-        self.section(&format!("{name}#"), &offsets)
+    pub(crate) fn append(&mut self, sections: Sections) -> io::Result<()> {
+        sections.0.into_iter().try_for_each(|(name, bytes, sha256)| self.write(&name, &bytes, sha256))
     }
 
     pub fn finish(mut self) -> io::Result<()> {
@@ -71,5 +62,35 @@ impl<'w> ArchiveWriter<'w> {
         };
         self.out.write_all(bytemuck::bytes_of(&tail))?;
         self.out.flush()
+    }
+}
+
+/// Consecutive sections in memory, computed by any thread: their names, bytes and checksums.
+#[derive(Default)]
+pub(crate) struct Sections(Vec<(String, Vec<u8>, Sha256Sum)>);
+
+impl Sections {
+    pub(crate) fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
+    fn push(&mut self, name: &str, bytes: Vec<u8>) {
+        let sha256 = Sha256::digest(&bytes).into();
+        self.0.push((name.to_owned(), bytes, sha256));
+    }
+
+    pub(crate) fn add<T: Pod>(&mut self, name: &str, values: &[T]) {
+        self.push(name, bytemuck::cast_slice(values).to_vec());
+    }
+
+    /// Adds a column of texts: the bytes in section `name`, the offsets in `name#`.
+    pub(crate) fn add_texts<T: AsRef<[u8]>>(&mut self, name: &str, texts: impl Iterator<Item = T>) {
+        let (mut bytes, mut offsets) = (Vec::new(), vec![0_u64]);
+        for text in texts {
+            bytes.extend_from_slice(text.as_ref());
+            offsets.push(bytes.len() as u64);
+        }
+        self.push(name, bytes);
+        self.add(&format!("{name}#"), &offsets);
     }
 }

@@ -119,9 +119,10 @@ impl Compiled {
         let records = rows.len() as u32;
         let mut coverage: Vec<(usize, FieldCompleteness)> =
             fields.map(|(index, field)| (index, FieldCompleteness { field: field.name, known: 0, records })).collect();
-        let mut record = RecordBuffer::default();
+        let (mut record, mut out) = (RecordBuffer::default(), Vec::new());
         for row in rows {
-            let written = record.write(dataset, &self.derived, table, *row as usize)?;
+            out.clear();
+            let written = record.write(&mut out, dataset, &self.derived, table, *row as usize)?;
             for (field, coverage) in &mut coverage {
                 coverage.known += u32::from(written.is_known(*field));
             }

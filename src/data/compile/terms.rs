@@ -1,13 +1,13 @@
 //! Text values of the facets in [`Facet::LISTED`]: cities, job titles, hosts, identifiers.
 
-use std::io;
 use std::sync::Arc;
 
-use crate::archive::ArchiveWriter;
 use crate::archive::column_writer::ColumnWriter;
+use crate::archive::writer::Sections;
 use crate::fold::fold;
 use crate::import::identifiers::NormalIdentifier;
 use crate::import::{Dataset, website};
+use crate::parallel::both;
 use crate::{Facet, Role};
 
 /// Number of values of a facet in [`Facet::LISTED`], and the value of each row of the dataset.
@@ -26,27 +26,38 @@ pub(super) struct FacetTerms {
 }
 
 impl FacetTerms {
-    /// Writes the values, one facet at a time, because each may have as many texts as there are rows.
-    pub(super) fn write(dataset: &Dataset, writer: &mut ArchiveWriter<'_>) -> io::Result<Self> {
+    /// The values, and the sections that list them. On two threads, each with one facet at a time, because a facet may have
+    /// as many texts as there are rows.
+    pub(super) fn compute(dataset: &Dataset) -> (Self, Sections) {
         let (firms, startups, people) = (&dataset.firms, &dataset.startups, &dataset.people);
-        let folded_cities = [texts(firms, |firm| folded(&firm.city)), texts(startups, |startup| folded(&startup.city))];
-        let (_, cities) = write_terms(writer, Facet::City, &folded_cities)?;
-        drop(folded_cities);
-        let folded_titles = [texts(people, |person| folded(&person.title))];
-        let (names, [titles]) = write_terms(writer, Facet::Title, &folded_titles)?;
-        let roles = names.into_iter().map(Role::of_title).collect();
-        drop(folded_titles);
-        let hosts = [texts(firms, |firm| host(&firm.website)), texts(startups, |startup| host(&startup.website))];
-        let (_, websites) = write_terms(writer, Facet::Website, &hosts)?;
-        drop(hosts);
-        let of_firms = firms.iter().flat_map(|firm| &firm.identifiers);
-        let of_startups = startups.iter().flat_map(|startup| &startup.identifiers);
-        let of_people = people.iter().flat_map(|person| &person.identifiers);
-        let mut identifiers: Vec<String> = of_firms.chain(of_startups).chain(of_people).map(identifier_text).collect();
-        identifiers.sort_unstable();
-        identifiers.dedup();
-        writer.texts(&format!("{}/terms", Facet::Identifier), identifiers.iter())?;
-        Ok(Self { cities, websites, titles, roles, identifiers })
+        let cities_and_titles = || {
+            let mut out = Sections::default();
+            let cities = [texts(firms, |firm| folded(&firm.city)), texts(startups, |startup| folded(&startup.city))];
+            let (_, cities) = number_terms(&mut out, Facet::City, &cities);
+            let titles = [texts(people, |person| folded(&person.title))];
+            let (names, [titles]) = number_terms(&mut out, Facet::Title, &titles);
+            let roles: Vec<Vec<Role>> = names.into_iter().map(Role::of_title).collect();
+            (out, cities, titles, roles)
+        };
+        let websites_and_identifiers = || {
+            let mut out = Sections::default();
+            let hosts = [texts(firms, |firm| host(&firm.website)), texts(startups, |startup| host(&startup.website))];
+            let (_, websites) = number_terms(&mut out, Facet::Website, &hosts);
+            drop(hosts);
+            let of_firms = firms.iter().flat_map(|firm| &firm.identifiers);
+            let of_startups = startups.iter().flat_map(|startup| &startup.identifiers);
+            let of_people = people.iter().flat_map(|person| &person.identifiers);
+            let all = of_firms.chain(of_startups).chain(of_people);
+            let mut identifiers: Vec<String> = all.map(identifier_text).collect();
+            identifiers.sort_unstable();
+            identifiers.dedup();
+            out.add_texts(&format!("{}/terms", Facet::Identifier), identifiers.iter());
+            (out, websites, identifiers)
+        };
+        let ((mut sections, cities, titles, roles), (others, websites, identifiers)) =
+            both(cities_and_titles, websites_and_identifiers);
+        sections.extend(others);
+        (Self { cities, websites, titles, roles, identifiers }, sections)
     }
 
     pub(super) fn roles(&self, person: usize) -> &[Role] {
@@ -54,14 +65,14 @@ impl FacetTerms {
     }
 
     pub(super) fn write_identifiers<'s>(
-        &self,
-        columns: &mut ColumnWriter<'_, '_>,
-        carried: impl Fn(usize) -> &'s [NormalIdentifier],
-    ) -> io::Result<()> {
-        columns.facet(Facet::Identifier, self.identifiers.len(), |row, each| {
+        &'s self,
+        columns: &mut ColumnWriter<'_, 's>,
+        carried: impl Fn(usize) -> &'s [NormalIdentifier] + Send + 's,
+    ) {
+        columns.facet(Facet::Identifier, self.identifiers.len(), move |row, each| {
             let texts = carried(row).iter().map(identifier_text);
             texts.filter_map(|text| self.identifiers.binary_search(&text).ok()).for_each(|index| each(index as u32));
-        })
+        });
     }
 }
 
@@ -81,12 +92,12 @@ fn identifier_text(identifier: &NormalIdentifier) -> String {
     identifier.to_string().to_lowercase()
 }
 
-/// Writes the distinct texts of all lists, sorted. Returns them with the index of each text in each list.
-fn write_terms<'t, const N: usize>(
-    writer: &mut ArchiveWriter<'_>,
+/// Adds the distinct texts of all lists, sorted. Returns them with the index of each text in each list.
+fn number_terms<'t, const N: usize>(
+    out: &mut Sections,
     facet: Facet,
     lists: &'t [Vec<Option<String>>; N],
-) -> io::Result<(Vec<&'t str>, [TermValues; N])> {
+) -> (Vec<&'t str>, [TermValues; N]) {
     let mut texts: Vec<&str> = lists.iter().flat_map(|list| list.iter().flatten()).map(String::as_str).collect();
     texts.sort_unstable();
     texts.dedup();
@@ -94,6 +105,6 @@ fn write_terms<'t, const N: usize>(
         text.as_deref().map(|text| texts.binary_search(&text).expect("all texts are listed") as u32)
     };
     let values = lists.each_ref().map(|list| (texts.len(), list.iter().map(number).collect()));
-    writer.texts(&format!("{facet}/terms"), texts.iter())?;
-    Ok((texts, values))
+    out.add_texts(&format!("{facet}/terms"), texts.iter());
+    (texts, values)
 }

@@ -17,6 +17,7 @@ use crate::derive::score::{FirmScore, Priors};
 use crate::derive::sort_order::Permutation;
 use crate::import::Dataset;
 use crate::import::rows::{DatasetInvestor, DatasetPerson};
+use crate::parallel::both;
 use crate::vocabulary::Vocabulary;
 use crate::{Country, CountrySource, OrganizationKind, PartialDate, RecentPeriod, Stage};
 
@@ -70,12 +71,19 @@ pub(crate) struct Derived {
 
 impl Derived {
     pub(crate) fn compute(dataset: &Dataset) -> Self {
-        let review_weights = review_weight::weights(dataset);
-        let (assessments, priors) = score::assess(dataset, &review_weights);
+        let of_reviews = || {
+            let review_weights = review_weight::weights(dataset);
+            let (assessments, priors) = score::assess(dataset, &review_weights);
+            (review_weights, assessments, priors)
+        };
+        let of_rounds = || {
+            let limits = AmountLimits::compute(&dataset.rounds);
+            let startups = startups(dataset, &limits);
+            let firms = firms(dataset, &startups);
+            (limits, startups, firms)
+        };
+        let ((review_weights, assessments, priors), (limits, startups, firms)) = both(of_reviews, of_rounds);
         let lineage = lineage(dataset);
-        let limits = AmountLimits::compute(&dataset.rounds);
-        let startups = startups(dataset, &limits);
-        let firms = firms(dataset, &startups);
         let sectors = sectors(dataset, &firms, &assessments, &lineage);
         let prominence = Prominence::compute(dataset, &assessments, &firms, &startups, &sectors);
         Self { review_weights, assessments, priors, firms, startups, sectors, prominence, lineage, limits }

@@ -18,14 +18,15 @@ use crate::vocabulary::Vocabulary;
 use crate::{Country, OrganizationKind, RecordText, Table};
 
 impl RecordBuffer {
-    /// Serializes the record of a row, by its index in the dataset, in place of the previous one.
-    pub(crate) fn write(
+    /// Appends the record of a row, by its index in the dataset.
+    pub(crate) fn write<'o>(
         &mut self,
+        out: &'o mut Vec<u8>,
         dataset: &Dataset,
         derived: &Derived,
         table: Table,
         row: usize,
-    ) -> io::Result<RecordText<'_>> {
+    ) -> io::Result<RecordText<'o>> {
         self.clear(table);
         let text = |stored: Option<StoredText>| stored.map(|stored| dataset.texts.read(stored)).transpose();
         match table {
@@ -47,7 +48,7 @@ impl RecordBuffer {
                 derived.sector(dataset, row, text(dataset.sectors[row].description)?.as_deref()).visit(self)
             }
         }
-        Ok(self.record(table))
+        Ok(self.append_to(out, table))
     }
 }
 

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::derive::sort_order::Permutation;
 use crate::import::Dataset;
 use crate::import::rows::DatasetReview;
 use crate::similarity::repeated;
@@ -44,6 +45,7 @@ pub(crate) struct ReviewWeight {
 }
 
 /// A published review with the day that the rules take it to be of.
+#[derive(Clone, Copy)]
 struct DatedReview<'a> {
     row: u32,
     day: i32,
@@ -54,25 +56,27 @@ struct DatedReview<'a> {
 pub(crate) fn weights(dataset: &Dataset) -> Vec<ReviewWeight> {
     let mut weights = vec![ReviewWeight::default(); dataset.reviews.len()];
     let rows = (0..).zip(&dataset.reviews).filter(|(_, review)| review.published().is_some());
-    let dated = rows.map(|(row, review)| DatedReview { row, day: 0, review });
-    let mut dated: Vec<DatedReview<'_>> = dated.collect();
-    dated.sort_by(|one, other| {
-        let key = |dated: &DatedReview<'_>| (dated.review.firm, dated.review.unpublished().1);
-        key(one).cmp(&key(other)).then_with(|| one.review.id.cmp(&other.review.id))
-    });
+    let dated: Vec<DatedReview<'_>> = rows.map(|(row, review)| DatedReview { row, day: 0, review }).collect();
+    let mut dated = sorted(&dated, |dated| (dated.review.firm, dated.review.unpublished().1));
     spread(&mut dated);
     let last_day = dataset.meta.released_on.days();
     for of_firm in dated.chunk_by_mut(|one, other| one.review.firm == other.review.firm) {
         of_firm.sort_by_key(|dated| dated.day);
         weigh(of_firm, last_day, &mut weights);
     }
-    hold_repetitions(dataset, dated, &mut weights);
+    hold_repetitions(dataset, &dated, &mut weights);
     for (weight, review) in weights.iter_mut().zip(&dataset.reviews) {
         if review.is_cleared && weight.held_as.is_some() {
             *weight = ReviewWeight { weight: 1.0, held_as: None };
         }
     }
     weights
+}
+
+/// Reviews by a key; equal ones by their ids.
+fn sorted<'a, K: Ord>(dated: &[DatedReview<'a>], key: impl Fn(&DatedReview<'a>) -> K) -> Vec<DatedReview<'a>> {
+    let order = Permutation::by_key(dated.len(), |place| key(&dated[place]), |place| &dated[place].review.id);
+    order.old.iter().map(|place| dated[*place as usize]).collect()
 }
 
 /// Gives each review a day. Reviews of which only the month or the year is known are spread evenly over it.
@@ -156,8 +160,8 @@ fn equal_rating(review: &DatasetReview) -> Option<u8> {
 }
 
 /// Holds the reviews whose text is nearly that of an earlier one, of whatever firm.
-fn hold_repetitions(dataset: &Dataset, mut dated: Vec<DatedReview<'_>>, weights: &mut [ReviewWeight]) {
-    dated.sort_by(|one, other| one.day.cmp(&other.day).then_with(|| one.review.id.cmp(&other.review.id)));
+fn hold_repetitions(dataset: &Dataset, dated: &[DatedReview<'_>], weights: &mut [ReviewWeight]) {
+    let dated = sorted(dated, |dated| dated.day);
     // A text that cannot be read fails the build when it is written.
     let body = |place: usize| dataset.texts.read(dated[place].review.published()?.body?).ok();
     for (dated, is_repeated) in dated.iter().zip(repeated(dated.len(), body)) {

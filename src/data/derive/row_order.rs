@@ -9,13 +9,13 @@ use crate::derive::record::reference;
 use crate::derive::sort_order::{Permutation, sort_prefix};
 use crate::fold::fold;
 use crate::import::Dataset;
+use crate::parallel::in_parallel;
 
 pub(crate) struct RowOrders([Permutation; 6]);
 
 impl RowOrders {
     pub(crate) fn compute(dataset: &Dataset, derived: &Derived) -> Self {
-        let names: Vec<String> = dataset.people.iter().map(|person| fold(&person.name)).collect();
-        Self(Table::ALL.map(|table| {
+        Self(in_parallel(Table::ALL, |table| {
             let slug = |row: usize| reference(dataset, table, row as u32).slug;
             match table {
                 Table::Firms => {
@@ -33,6 +33,7 @@ impl RowOrders {
                     Permutation::by_key(dataset.rounds.len(), key, slug)
                 }
                 Table::People => {
+                    let names: Vec<String> = dataset.people.iter().map(|person| fold(&person.name)).collect();
                     let name = |row: usize| (names[row].as_str(), slug(row));
                     Permutation::by(names.len(), |row| sort_prefix(name(row).0), |a, b| name(a).cmp(&name(b)))
                 }

@@ -11,9 +11,10 @@ pub fn is_hidden(char: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// True for printable ASCII on one line, as most texts are.
-fn is_printable(text: &str) -> bool {
-    text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+/// True for printable ASCII on one line, as most texts are: trimmed, it is [`clean`].
+pub(crate) fn is_printable(text: &str) -> bool {
+    // Without an early exit, several bytes are compared at once.
+    text.bytes().fold(true, |printable, byte| printable & (b' '..=b'~').contains(&byte))
 }
 
 /// The number of characters that [`clean`] removes, except white space around the text.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use csv::StringRecord;
 
-use crate::import::clean::{clean, clean_line, hidden_count, is_hidden};
+use crate::import::clean::{clean, clean_line, hidden_count, is_hidden, is_printable};
 use crate::import::csv_table::CsvColumns;
 use crate::import::diagnostics::{Diagnostics, quoted, too_long};
 use crate::import::key_map::KeyMap;
@@ -184,7 +184,14 @@ impl CsvRow<'_, '_> {
 
     /// Cleans a field with `clean`. Warns of hidden characters, and reports a text that is too long.
     fn cleaned(&mut self, column: &'static str, clean: fn(&str) -> String, max: usize) -> String {
-        let text = clean(self.field(column));
+        let field = self.field(column);
+        // Most fields need no more than this.
+        if is_printable(field) {
+            let text = field.to_owned();
+            self.check_length(column, &text, max);
+            return text;
+        }
+        let text = clean(field);
         self.warn_of_hidden(column);
         self.check_length(column, &text, max);
         text

@@ -130,8 +130,14 @@ impl<'a> Diagnostics<'a> {
 }
 
 pub trait Progress: Sync {
-    /// A step starts, and the one before ends; `total` is its size in rows or bytes, 0 if unknown.
-    fn step(&self, _name: &str, _total: u64) {}
+    /// A step starts, and the one before ends; `bytes` is its size, 0 if unknown.
+    fn step(&self, _name: &str, _bytes: u64) {}
+
+    /// As `step`, with the size in rows.
+    fn step_of_rows(&self, name: &str, _rows: u64) {
+        self.step(name, 0);
+    }
+
     fn advance(&self, _done: u64) {}
     fn done(&self) {}
 }

@@ -393,7 +393,7 @@ fn find_candidates(
     let aliases = records.iter().map(|record| record.aliases.join("|")).collect();
     let names = RecordNames { records, aliases, table };
     let index = TextIndex::in_memory(&names)?;
-    progress.step(&format!("resolve {}", table.name()), records.len() as u64);
+    progress.step_of_rows(&format!("resolve {}", table.name()), records.len() as u64);
     let starts: Vec<usize> = (0..records.len()).step_by(CHUNK).collect();
     let found = all_in_parallel(&starts, |start| {
         progress.advance(*start as u64);

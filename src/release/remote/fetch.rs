@@ -142,7 +142,7 @@ fn try_draft(local: &ReleaseStore, packing: &Packing, draft: &Path) -> ReleaseRe
         }
     }
     let manifest = Manifest::read(draft, version, local.trusted.as_ref())?;
-    let release = open::open(draft, manifest, 0, &NoProgress)?;
+    let release = open::open(draft, manifest, open::Holding::default(), &NoProgress)?;
     open::verify(draft, version, release.manifest.read_in_parts())?;
     release.smoke_test()
 }

@@ -13,6 +13,7 @@ use crate::watch::guarded;
 use crate::{POLL_INTERVAL, ReleaseError, ReleaseEvent, ReleaseStore, Starting, Watcher, files};
 use catalog::{Catalog, bundled};
 use data::Table;
+use platform::memory::MemoryBudget;
 
 /// The files of a release with their paths.
 type ReleaseContents = Vec<(PathBuf, Vec<u8>)>;
@@ -45,7 +46,7 @@ static UNREAD: LazyLock<usize> = LazyLock::new(|| {
         let mut bytes = whole.clone();
         bytes[*at] ^= 1;
         overwrite(&path, &bytes);
-        releases.open_at_once(version).is_ok_and(|opened| releases.verify(&opened).is_err())
+        releases.open_at_once(version, []).is_ok_and(|opened| releases.verify(&opened).is_err())
     };
     (0..whole.len()).step_by(whole.len() / 150).find(is_unread).unwrap()
 });
@@ -179,6 +180,64 @@ fn startup_loads_the_newest_other_releases_for_their_cursors() {
     let watched = watch(&index.releases);
     assert_eq!(watched.all(), ["2026-11-03.1", "2026-11-05.1", "2026-11-04.1", "2026-11-02.1"]);
     assert_eq!(watched.lines(), ["serving release 2026-11-03.1"]);
+}
+
+/// A store with room for so many tenths of a release without its records.
+fn with_room(index: &IndexFolder, tenths: u64) -> ReleaseStore {
+    let manifest = index.releases.manifest(version("2026-11-01.1")).unwrap();
+    let release: u64 = manifest.in_memory(false).map(|file| file.bytes).sum();
+    // A share of 44 of 64, rounded down.
+    let bytes = (release * tenths / 10).div_ceil(44) * 64;
+    ReleaseStore { memory: MemoryBudget::new(bytes), ..index.releases.clone() }
+}
+
+#[test]
+fn a_release_without_room_is_refused_with_the_memory_that_it_needs() {
+    let index = IndexFolder::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
+    let refused = Starting::new(with_room(&index, 9), 3, |_| {}).start().err().unwrap();
+    assert!(refused.needs_restart());
+    let text = "release 2026-11-01.1 does not fit into the memory of the server, 1M: set --memory 64M or more";
+    assert!(refused.to_string().contains(text), "{refused}");
+    // Next to the served one there is none for the next.
+    let watched = watch(&with_room(&index, 15));
+    assert_eq!(watched.all(), ["2026-11-01.1"]);
+    watched.lines();
+    index.name(Some("2026-11-02.1"));
+    watched.polls(2);
+    let lines = watched.lines().join("\n");
+    assert!(lines.contains("does not fit into the memory of the server, 1M with the loaded releases"), "{lines}");
+    assert!(lines.ends_with("still serving 2026-11-01.1"), "{lines}");
+}
+
+#[test]
+fn releases_that_only_serve_cursors_are_loaded_while_there_is_room_and_go_first() {
+    let names = ["2026-11-01.1", "2026-11-02.1", "2026-11-03.1", "2026-11-04.1", "2026-11-05.1"];
+    let index = IndexFolder::with(Some("2026-11-03.1"), &names.map(|name| (name, Opens)));
+    // For the served one, its replacement and another one.
+    let watched = watch(&with_room(&index, 35));
+    assert_eq!(watched.all(), ["2026-11-03.1", "2026-11-05.1"]);
+    let line =
+        "cursors of an older release expire: release 2026-11-04.1 has no room in the memory of the server (--memory)";
+    assert_eq!(watched.lines(), ["serving release 2026-11-03.1", line]);
+    index.name(Some("2026-11-02.1"));
+    watched.polls(1);
+    assert_eq!(watched.all(), ["2026-11-02.1", "2026-11-03.1", "2026-11-05.1"]);
+    watched.lines();
+    index.name(Some("2026-11-04.1"));
+    watched.polls(1);
+    assert_eq!(watched.all(), ["2026-11-04.1", "2026-11-02.1", "2026-11-03.1"]);
+    let line =
+        "cursors of an older release expire: release 2026-11-05.1 makes room for release 2026-11-04.1 (--memory)";
+    assert_eq!(watched.lines(), [line, "serving release 2026-11-04.1"]);
+}
+
+#[test]
+fn records_are_held_if_the_next_release_has_room_with_its_own() {
+    let index = IndexFolder::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens)]);
+    for (tenths, held) in [(19, false), (40, true)] {
+        let watched = watch(&with_room(&index, tenths));
+        assert_eq!(watched.watcher.active().current().snapshot().has_records_in_memory(), held, "{tenths}");
+    }
 }
 
 #[test]

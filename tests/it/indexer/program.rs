@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::harness::{
-    copy_as, copy_with_few_reviews, real_data, resident, rounds, runs_long_tests, wants_rounds,
+    copy_as, copy_with_few_reviews, real_data, resident, root, rounds, runs, runs_long_tests, wants_rounds,
 };
 use crate::support::installation::{overwrite, small};
 
@@ -208,6 +208,25 @@ fn build_prints_counts_sizes_times_and_the_difference() {
     let text = index.build(third.path()).code(0).out();
     assert!(text.contains("  startups                   3   0 added, 0 removed, 1 changed\n"), "{text}");
     assert!(text.contains("  compared with: 2026-11-27.1\n"), "{text}");
+}
+
+#[test]
+fn a_release_does_not_depend_on_the_number_of_processors() {
+    const ONE: [&str; 2] = ["-c", "0"];
+    if !runs("taskset", &[ONE[0], ONE[1], "true"]) {
+        return;
+    }
+    let dataset = root().join("dataset");
+    let [several, one] = [Index::new(), Index::new()];
+    several.build(&dataset).code(0);
+    let mut restricted = Command::new("taskset");
+    restricted.args(ONE).args([env!("CARGO_BIN_EXE_indexer"), "build", "--dataset"]).arg(&dataset);
+    Finished(restricted.arg("--index").arg(one.path()).output().unwrap()).code(0);
+    let release = several.releases().current().unwrap().unwrap();
+    for file in ["tables.bin", "records.bin"] {
+        let [several, one] = [&several, &one].map(|index| fs::read(index.path().join(release.to_string()).join(file)));
+        assert!(several.unwrap() == one.unwrap(), "{file}");
+    }
 }
 
 #[test]

@@ -197,7 +197,9 @@ fn requests_are_counted_by_route_status_version_and_tier() {
     // Cached at the second time; the 304 is a hit, too.
     let cached = |result: &str| rose(&format!("venturedex_response_cache_requests_total{{result=\"{result}\"}}"));
     assert_eq!((cached("hit"), cached("miss")), (4, 4));
-    assert!(after.get("venturedex_response_cache_bytes") > 0.0);
+    let cached = after.get("venturedex_response_cache_bytes");
+    let [budget, used] = ["budget", "used"].map(|name| format!("venturedex_memory_{name}_bytes{{part=\"responses\"}}"));
+    assert!(cached > 0.0 && after.get(&used) == cached && after.get(&budget) >= cached);
     assert!(rose("venturedex_search_duration_seconds_count") >= 1);
     assert!(after.get("venturedex_search_duration_seconds_sum") > before.get("venturedex_search_duration_seconds_sum"));
 }
@@ -308,11 +310,11 @@ fn catalog_without_records() -> Catalog {
     let Ok(compiled) = compile(&root().join("tests/fixtures/small"), &NoProgress) else { panic!("it has a fault") };
     let texts = TextIndexes::in_memory(&compiled.snapshot().unwrap()).unwrap();
     let (mut tables, mut records) = (Vec::new(), Vec::new());
-    compiled.write(&mut tables, &mut records).unwrap();
+    compiled.write(&mut tables, &mut records, &NoProgress).unwrap();
     records.fill(0);
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&records).unwrap();
-    let records = RecordStore::File(RecordFile::new(file).unwrap());
+    let records = RecordStore::File(RecordFile::new(file, u64::MAX).unwrap());
     let tables = Arc::new(AlignedBytes::copy(&tables));
     Catalog::new(Snapshot::open(tables, records, Checksums::Trust).unwrap(), texts)
 }

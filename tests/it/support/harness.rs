@@ -21,6 +21,7 @@ use service::alerts::webhook::Networks;
 use service::{BulkAccess, Operator, State};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
+use transport::ResponseCache;
 use transport::origin_policy::Hosts;
 use transport::server::Limits;
 use venturedex::app::Router;
@@ -382,7 +383,8 @@ fn state_with(
         operator,
         well_known: Default::default(),
         bulk,
-        response_cache: Default::default(),
+        response_cache: ResponseCache::new(64 << 20),
+        memory: Default::default(),
         trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
         clock: noon,
         stopping: Default::default(),

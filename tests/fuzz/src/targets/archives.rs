@@ -100,7 +100,7 @@ fn original() -> &'static (Vec<u8>, Vec<u8>) {
     ORIGINAL.get_or_init(|| {
         let (mut bytes, mut records) = (Vec::new(), Vec::new());
         let compiled = compile(&small(), &NoProgress).unwrap_or_else(|report| panic!("{:?}", report.problems));
-        compiled.write(&mut bytes, &mut records).expect("a snapshot");
+        compiled.write(&mut bytes, &mut records, &NoProgress).expect("a snapshot");
         let mut sealed = bytes.clone();
         seal(&mut sealed);
         assert!(sealed == bytes, "the checksums are where this file expects them");
