@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use askama::Template;
 
-use crate::charts::{Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Heatmap, TileMap, Treemap};
+use crate::charts::{
+    Bars, ChartFigure, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Heatmap, TileMap, Treemap,
+};
 use crate::conditions::label_of;
 use crate::error_page::PageError;
 use crate::field_years::CoveredYears;
@@ -31,7 +33,7 @@ const GROUPS: usize = 12;
 const NEWEST: usize = 10;
 /// Rounds that are counted before other requests get their turn.
 const ROUNDS_OF_PIECE: usize = 1 << 12;
-const MAX_SECTORS: usize = 24;
+pub(crate) const MAX_SECTORS: usize = 24;
 
 const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
 const STARTUPS: ChartUnit = ChartUnit::Count("startup", "startups");
@@ -69,50 +71,139 @@ struct MarketPage {
     api: String,
 }
 
-/// `/markets`, `/sectors/{slug}`, `/countries/{code}`, `/cities/{name}`; the last three optionally with a stage.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, [name, stage]: PathValues<'_>) -> PageResult<String> {
-    let market = SCOPES.into_iter().find(|(_, above)| request.path.split('/').nth(1) == Some(*above));
-    let place = market.map(|(parameter, _)| (parameter, name));
-    let stage = (!stage.is_empty()).then_some(("stage", stage));
-    let conditions: Vec<(String, String)> =
-        place.into_iter().chain(stage).map(|(name, value)| (name.to_owned(), decoded(value))).collect();
-    let parsed = catalog.parse(Resource::Rounds, &conditions, OPTIONS).map_err(|_| PageError::UnknownPage)?;
-    let link = Link::canonical("/rounds", &parsed);
-    let Request::List(query) = parsed.request else { unreachable!("rounds are a list") };
-    if parsed.canonical.iter().any(|(_, value)| value.contains(',')) {
-        return Err(PageError::UnknownPage);
-    }
-    let named = ["stage", "sector", "country", "city"].into_iter().filter(|name| !link.text(name).is_empty());
-    let names: Vec<String> = named.map(|name| name_of(catalog, name, link.text(name))).collect();
-    let title = if names.is_empty() { "Markets".to_owned() } else { names.join(" · ") };
+/// The market that a path means.
+pub(crate) struct Market {
+    scope: MarketScope,
+    query: Query,
+    link: Link,
+    title: String,
+    is_all: bool,
+}
 
+impl Market {
+    /// The market of a page's path and its values; an error if there is none.
+    pub(crate) fn parse(catalog: &Catalog, path: &str, [name, stage]: PathValues<'_>) -> PageResult<Self> {
+        let scope = SCOPES.into_iter().find(|(_, above)| path.split('/').nth(1) == Some(*above));
+        let place = scope.map(|(parameter, _)| (parameter, name));
+        let stage = (!stage.is_empty()).then_some(("stage", stage));
+        let conditions: Vec<(String, String)> =
+            place.into_iter().chain(stage).map(|(name, value)| (name.to_owned(), decoded(value))).collect();
+        let parsed = catalog.parse(Resource::Rounds, &conditions, OPTIONS).map_err(|_| PageError::UnknownPage)?;
+        let link = Link::canonical("/rounds", &parsed);
+        let Request::List(query) = parsed.request else { unreachable!("rounds are a list") };
+        if parsed.canonical.iter().any(|(_, value)| value.contains(',')) {
+            return Err(PageError::UnknownPage);
+        }
+        let named = ["stage", "sector", "country", "city"].into_iter().filter(|name| !link.text(name).is_empty());
+        let names: Vec<String> = named.map(|name| name_of(catalog, name, link.text(name))).collect();
+        let title = if names.is_empty() { "Markets".to_owned() } else { names.join(" · ") };
+        Ok(Self { scope, query, link, title, is_all: names.is_empty() })
+    }
+
+    fn path(&self) -> String {
+        canonical_path(self.scope, &self.link)
+    }
+
+    /// The rounds of each year.
+    fn years<'a>(&'a self, catalog: &'a Catalog) -> MarketYears<'a> {
+        let years = aggregate(catalog, Resource::Rounds, &self.query.filters, &["year"], 100);
+        let covered = CoveredYears::new(catalog, None, markets_of(Table::Rounds, &self.query.filters));
+        MarketYears { shown: shown_years(&covered, &years), covered, years, market: self }
+    }
+
+    pub(crate) fn title(&self) -> &str {
+        &self.title
+    }
+
+    pub(crate) fn rounds_by_year(&self, catalog: &Catalog) -> Option<Bars> {
+        Some(self.years(catalog).charts()?.0)
+    }
+
+    pub(crate) fn raised_by_year(&self, catalog: &Catalog) -> Option<Bars> {
+        Some(self.years(catalog).charts()?.1)
+    }
+
+    pub(crate) fn stages_by_year(&self, catalog: &Catalog) -> Option<Heatmap> {
+        self.years(catalog).stages(catalog)
+    }
+
+    pub(crate) fn by_sector(&self, catalog: &Catalog) -> Option<Bars> {
+        self.breakdown(catalog, &BREAKDOWNS[0])
+    }
+
+    pub(crate) fn by_country(&self, catalog: &Catalog) -> Option<Bars> {
+        self.breakdown(catalog, &BREAKDOWNS[1])
+    }
+
+    /// Rounds by sector or country; `None` if the market is limited to one. All markets together have maps instead.
+    fn breakdown(&self, catalog: &Catalog, (name, chart, title, head): &Breakdown) -> Option<Bars> {
+        let (parameter, _) = self.scope?;
+        if !self.link.text(name).is_empty() || (*name == "country" && parameter == "city") {
+            return None;
+        }
+        let rounds = aggregate(catalog, Resource::Rounds, &self.query.filters, &[name], GROUPS);
+        let groups = grouping(&rounds, name)?.values.iter();
+        let items = groups
+            .map(|group| ChartItem::linked(&group.name, Some(group.count), self.link.with(name, &group.value).href()));
+        let head = ChartHead::new(chart, *title, "").table([head, "Rounds"], ROUNDS).on_page(&self.path(), "");
+        Bars::breakdown(head, &items.collect::<Vec<_>>(), None)
+    }
+}
+
+/// Parameter, name of the chart, title, heading.
+type Breakdown = (&'static str, &'static str, &'static str, &'static str);
+
+const BREAKDOWNS: [Breakdown; 2] =
+    [("sector", "by-sector", "Rounds by sector", "Sector"), ("country", "by-country", "Rounds by country", "Country")];
+
+struct MarketYears<'a> {
+    market: &'a Market,
+    covered: CoveredYears<'a>,
+    years: Arc<Aggregate>,
+    shown: Option<(i32, i32)>,
+}
+
+impl MarketYears<'_> {
+    fn charts(&self) -> Option<(Bars, Bars)> {
+        Some(by_year(&self.covered, &self.years, self.shown?, &self.market.link, &self.market.path()))
+    }
+
+    fn stages(&self, catalog: &Catalog) -> Option<Heatmap> {
+        let Market { query, link, .. } = self.market;
+        by_stage_and_year(catalog, &self.covered, query, self.shown?, link, &self.market.path())
+    }
+}
+
+/// `/markets`, `/sectors/{slug}`, `/countries/{code}`, `/cities/{name}`; the last three optionally with a stage.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, values: PathValues<'_>) -> PageResult<String> {
+    let of_market = Market::parse(catalog, request.path, values)?;
+    let Market { scope: market, query, link, title, is_all } = &of_market;
     let rounds = aggregate(catalog, Resource::Rounds, &query.filters, &["stage", "investor"], GROUPS);
-    let years = aggregate(catalog, Resource::Rounds, &query.filters, &["year"], 100);
-    let covered = CoveredYears::new(catalog, None, markets_of(Table::Rounds, &query.filters));
-    let shown = shown_years(&covered, &years);
-    let total_of = |resource: Resource| total(catalog, resource, &link, OPTIONS);
-    let newest = catalog.list(&query, ListPosition::default(), NEWEST);
+    let years = of_market.years(catalog);
+    let total_of = |resource: Resource| total(catalog, resource, link, OPTIONS);
+    let newest = catalog.list(query, ListPosition::default(), NEWEST);
     let investors = investors(catalog, &rounds, &query.filters);
-    let description = description(&title, names.is_empty(), &rounds);
+    let description = description(title, *is_all, &rounds);
+    let by_year = years.charts();
+    let layout = PageLayout::new(catalog.snapshot(), title, &description, &of_market.path()).canonical(request.state);
     render(&MarketPage {
-        layout: PageLayout::new(catalog.snapshot(), &title, &description, &canonical_path(market, &link))
-            .canonical(request.state),
-        crumbs: crumbs(catalog, market, &link),
+        layout: layout.with_chart(request.state, by_year.as_ref().map(|(rounds, _)| rounds.head())),
+        crumbs: crumbs(catalog, *market, link),
         rounds: rounds.total,
         startups: total_of(Resource::Startups),
         firms: total_of(Resource::Firms),
         amounts: rounds.amounts.unwrap_or_default(),
-        by_year: shown.map(|shown| by_year(&covered, &years, shown, &link)),
-        by_stage_and_year: shown.and_then(|shown| by_stage_and_year(catalog, &covered, &query, shown, &link)),
-        sectors: if market.is_none() { sectors(catalog, MAX_SECTORS) } else { None },
+        by_year,
+        by_stage_and_year: years.stages(catalog),
+        sectors: if market.is_none() { sectors(catalog, MAX_SECTORS, "/markets") } else { None },
         countries: if market.is_none() { countries(catalog) } else { None },
-        stages: stages(&rounds, market, &link),
+        stages: stages(&rounds, *market, link),
         shows_led: investors.iter().any(|(_, led)| led.is_some()),
         investors,
-        breakdowns: breakdowns(catalog, &query.filters, market, &link),
+        breakdowns: BREAKDOWNS.iter().filter_map(|breakdown| of_market.breakdown(catalog, breakdown)).collect(),
         newest: round_table::table_of(catalog, &newest.rows)?,
         api: link.at(&request.api("funding-rounds/aggregate")).with("group_by", "year,stage,investor").href(),
-        link,
+        link: link.clone(),
     })
 }
 
@@ -186,7 +277,9 @@ pub(crate) fn rounds_by_year(catalog: &Catalog) -> Option<Bars> {
         ChartItem::linked(year.to_string(), rounds, format!("/rounds?since={year}&until={year}"))
     };
     let items = years.into_iter().map(item).collect();
-    let head = ChartHead::new("years-chart", "Funding rounds by year", summary);
+    let head = ChartHead::new("rounds-by-year", "Funding rounds by year", summary)
+        .with_gap_reason(covered.gap_reason())
+        .on_page("/data", "");
     Some(Bars::new(head, ["Year", "Rounds"], ROUNDS, items).partly_covered(|year| covered.is_part_named(year)))
 }
 
@@ -206,7 +299,13 @@ fn year_href(link: &Link, year: i32) -> String {
 }
 
 /// Charts of rounds and of amounts raised. A year that the data does not cover is unknown, not zero.
-fn by_year(covered: &CoveredYears<'_>, years: &Aggregate, (first, last): (i32, i32), link: &Link) -> (Bars, Bars) {
+fn by_year(
+    covered: &CoveredYears<'_>,
+    years: &Aggregate,
+    (first, last): (i32, i32),
+    link: &Link,
+    page: &str,
+) -> (Bars, Bars) {
     let group = |year: i32| grouping(years, "year")?.values.iter().find(|group| group.value == year.to_string());
     let items = |value: &dyn Fn(i32) -> Option<u64>| -> Vec<ChartItem> {
         (first..=last).map(|year| ChartItem::linked(year.to_string(), value(year), year_href(link, year))).collect()
@@ -222,8 +321,11 @@ fn by_year(covered: &CoveredYears<'_>, years: &Aggregate, (first, last): (i32, i
     let usd: u64 = (first..=last).filter_map(raised).sum();
     let period = format!("from {first} to {last}.{}", covered.gaps(first, last));
     let rounds = format!("{} {period}", format::counted(rounds, "round", "rounds"));
-    let rounds = ChartHead::new("rounds", "Rounds per year", rounds);
-    let usd = ChartHead::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd)));
+    let head = |name, title, summary: String| {
+        ChartHead::new(name, title, summary).with_gap_reason(covered.gap_reason()).on_page(page, "")
+    };
+    let rounds = head("rounds", "Rounds per year", rounds);
+    let usd = head("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd)));
     let rounds = Bars::new(rounds, ["Year", "Rounds"], ROUNDS, items(&count));
     let usd = Bars::new(usd, ["Year", "US dollars"], ChartUnit::Usd, items(&raised));
     let is_part = |year: &str| covered.is_part_named(year);
@@ -237,6 +339,7 @@ fn by_stage_and_year(
     query: &Query,
     (first, last): (i32, i32),
     link: &Link,
+    page: &str,
 ) -> Option<Heatmap> {
     if !link.text("stage").is_empty() || first == last {
         return None;
@@ -268,12 +371,15 @@ fn by_stage_and_year(
     let gaps = covered.gaps(first, last);
     let summary = format!("The number of rounds of each stage, by year from {first} to {last}.{gaps}");
     let columns = (first..=last).map(|year| year.to_string()).collect();
-    let head = ChartHead::new("stage-years", "Rounds by stage and year", summary).table(["Stage"], ROUNDS);
+    let head = ChartHead::new("stages", "Rounds by stage and year", summary)
+        .table(["Stage"], ROUNDS)
+        .with_gap_reason(covered.gap_reason())
+        .on_page(page, "");
     (!rows.is_empty()).then(|| Heatmap::new(head, columns, rows))
 }
 
-/// The `max` largest sectors by number of startups.
-pub(crate) fn sectors(catalog: &Catalog, max: usize) -> Option<Treemap> {
+/// The `max` largest sectors by number of startups, for a page.
+pub(crate) fn sectors(catalog: &Catalog, max: usize, page: &str) -> Option<Treemap> {
     let groups = aggregate(catalog, Resource::Startups, &[], &["sector"], max);
     let groups = &grouping(&groups, "sector")?.values;
     let item =
@@ -283,7 +389,9 @@ pub(crate) fn sectors(catalog: &Catalog, max: usize) -> Option<Treemap> {
         count => format::counted(count, "sector", "sectors"),
     };
     let summary = format!("{which} by the number of their startups; a startup can be in several.");
-    let head = ChartHead::new("sectors", "Startups by sector", summary).table(["Sector", "Startups"], STARTUPS);
+    let head = ChartHead::new("sectors", "Startups by sector", summary)
+        .table(["Sector", "Startups"], STARTUPS)
+        .on_page(page, "");
     Treemap::new(head, groups.iter().map(item).collect())
 }
 
@@ -297,7 +405,9 @@ pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
     };
     let marks: BTreeMap<Country, ChartMark> = counts.iter().filter_map(mark).collect();
     let summary = format!("Startups of {}.", format::counted(marks.len(), "country", "countries"));
-    let head = ChartHead::new("countries", "Startups by country", summary).table(["Country", "Startups"], STARTUPS);
+    let head = ChartHead::new("countries", "Startups by country", summary)
+        .table(["Country", "Startups"], STARTUPS)
+        .on_page("/markets", "");
     (!marks.is_empty()).then(|| TileMap::new(head, &marks))
 }
 
@@ -325,21 +435,4 @@ fn investors(catalog: &Catalog, rounds: &Aggregate, filters: &[Filter]) -> Vec<(
     };
     let groups = grouping(rounds, "investor").into_iter().flat_map(|grouping| &grouping.values);
     pause::every(1, groups).filter_map(investor).collect()
-}
-
-/// Rounds by each of sector and country that the page is not limited to. The page of all markets has maps instead.
-fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope, link: &Link) -> Vec<Bars> {
-    let Some((parameter, _)) = market else { return Vec::new() };
-    let all = [("sector", "Rounds by sector", "Sector"), ("country", "Rounds by country", "Country")];
-    let open = all.into_iter().filter(|(name, ..)| link.text(name).is_empty());
-    let open = open.filter(|(name, ..)| *name == "sector" || parameter != "city");
-    let breakdown = |(name, title, head)| {
-        let rounds = aggregate(catalog, Resource::Rounds, filters, &[name], GROUPS);
-        let groups = grouping(&rounds, name)?.values.iter();
-        let items =
-            groups.map(|group| ChartItem::linked(&group.name, Some(group.count), link.with(name, &group.value).href()));
-        let head = ChartHead::new("", title, "").table([head, "Rounds"], ROUNDS);
-        Bars::breakdown(head, &items.collect::<Vec<_>>(), None)
-    };
-    open.filter_map(breakdown).collect()
 }

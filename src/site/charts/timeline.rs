@@ -1,7 +1,10 @@
 use askama::Template;
 
 use crate::charts::labels::{Anchor, Label, LabelPlacer, WIDTHS};
-use crate::charts::{ChartHead, DataCell, DataRow, DatedDot, MAX_TICKS, NOT_COVERED, Percent, SIDE, round, text};
+use crate::charts::{
+    ChartData, ChartFigure, ChartHead, DataCell, DataRow, DatedDot, Datum, KeyItem, MAX_TICKS, NOT_COVERED, Percent,
+    SIDE, round, text,
+};
 use crate::format;
 use data::{Date, PartialDate};
 
@@ -111,12 +114,13 @@ impl Timeline {
                 title: format!("{}, {lane}, {date}: {amount}", event.label),
                 href: Some(event.href.clone()),
             });
-            let cells = [lane.clone(), date, amount].into_iter().map(DataCell::new).collect();
+            let date = DataCell::of(date, Datum::Text(event.date.to_string()));
+            let cells = vec![DataCell::new(lane.as_str()), date, DataCell::of(amount, event.amount.into())];
             rows.push(DataRow { label: event.label.clone(), href: Some(event.href.clone()), cells });
         }
         dots.sort_by(|one, other| other.radius.total_cmp(&one.radius));
         Some(Self {
-            head,
+            head: head.or_found(|_| finding(&events)),
             height: base + AXIS,
             lines: (1..=used.len()).map(|lane| LANE * lane as f64).collect(),
             gaps,
@@ -128,12 +132,41 @@ impl Timeline {
     }
 }
 
+/// The largest event; `None` if no amount is known, or if several are as large.
+fn finding(events: &[TimelineEvent]) -> Option<String> {
+    let largest = events.iter().filter_map(|event| event.amount).max()?;
+    let mut of_largest = events.iter().filter(|event| event.amount == Some(largest));
+    let event = of_largest.next().filter(|_| of_largest.next().is_none())?;
+    Some(format!("Largest round: {}, {} in {}", event.label, format::usd(&largest), event.date.year()))
+}
+
 /// The first day of a year, clamped to the range of dates.
 fn first_day(year: i32) -> f64 {
     let text = format!("{:04}", year.clamp(0, 9_999));
     let day = text.parse::<PartialDate>().map_or(Date::from_days(0), PartialDate::first_day);
     // There is no year after the last one.
     f64::from(day.days()) + if year > 9_999 { 365.0 } else { 0.0 }
+}
+
+impl ChartFigure for Timeline {
+    fn head(&self) -> &ChartHead {
+        &self.head
+    }
+
+    fn html(&self) -> askama::Result<String> {
+        self.render()
+    }
+
+    fn data(&self) -> ChartData {
+        ChartData::from_rows(&self.head, &self.table)
+    }
+
+    fn key(&self) -> Vec<KeyItem> {
+        let has = |class: &str| self.dots.iter().any(|dot| dot.class == class);
+        let hollow = has("hollow").then(|| ("hollow".to_owned(), "amount unknown".to_owned()));
+        let gap = (!self.gaps.is_empty()).then(|| ("gap".to_owned(), self.head.not_covered()));
+        hollow.into_iter().chain(gap).collect()
+    }
 }
 
 #[cfg(test)]
