@@ -135,6 +135,18 @@ pub(crate) static CHARTS: &[ChartEntry] = &[
     row("by-country", MARKETS, "funding rounds by country", |catalog, request, values| {
         market_chart(catalog, request, values, |market| boxed(market.by_country(catalog)))
     }),
+    row("largest", MARKETS, "the largest rounds on a time axis", |catalog, request, values| {
+        market_chart(catalog, request, values, |market| boxed(market.timeline(catalog)))
+    }),
+    row("network", MARKETS, "which firms invest together", |catalog, request, values| {
+        market_chart(catalog, request, values, |market| boxed(market.network(catalog)))
+    }),
+    row(
+        "cities",
+        &["/countries/{code}", "/countries/{code}/{stage}"],
+        "startups by city",
+        |catalog, request, values| market_chart(catalog, request, values, |market| boxed(market.cities(catalog))),
+    ),
     row("sectors", &["/markets"], "startups by sector, the 24 largest", |catalog, _, _| {
         Ok(DrawnChart::new("Markets", market::sectors(catalog, market::MAX_SECTORS, "/markets")))
     }),

@@ -1,12 +1,14 @@
 //! Markets: the rounds of a sector, country, city or stage, or all, by year and stage, with the most active investors.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use askama::Template;
 
 use crate::charts::{
-    Bars, ChartFigure, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Heatmap, TileMap, Treemap,
+    Bars, ChartFigure, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Heatmap, Network, NetworkTie, TileMap,
+    Timeline, TimelineEvent, Treemap,
 };
 use crate::conditions::label_of;
 use crate::error_page::PageError;
@@ -34,6 +36,14 @@ const NEWEST: usize = 10;
 /// Rounds that are counted before other requests get their turn.
 const ROUNDS_OF_PIECE: usize = 1 << 12;
 pub(crate) const MAX_SECTORS: usize = 24;
+const MAX_CITIES: usize = 24;
+/// Rounds on the timeline of a market: the largest, and the least for which it is drawn; how many have names.
+const MAX_LARGEST: usize = 60;
+const MIN_LARGEST: usize = 5;
+const NAMED: usize = 14;
+/// Firms of the network of a market: the most, and the least for which it is drawn.
+const MAX_FIRMS: usize = 36;
+const MIN_FIRMS: usize = 4;
 
 const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
 const STARTUPS: ChartUnit = ChartUnit::Count("startup", "startups");
@@ -59,6 +69,9 @@ struct MarketPage {
     by_stage_and_year: Option<Heatmap>,
     sectors: Option<Treemap>,
     countries: Option<TileMap>,
+    cities: Option<Treemap>,
+    largest: Option<Timeline>,
+    network: Option<Network>,
     /// Path of the rounds of each stage, and last of those of unknown stage; the stage in words, and their counts.
     stages: Vec<(String, String, Rest)>,
     /// Investors, each with the rounds that it led and those that name their leads; `None` if no round names them.
@@ -127,6 +140,138 @@ impl Market {
         self.years(catalog).stages(catalog)
     }
 
+    /// Startups by city; `None` unless the market is a country.
+    pub(crate) fn cities(&self, catalog: &Catalog) -> Option<Treemap> {
+        let ("country", _) = self.scope? else { return None };
+        let startups = self.link.at("/startups");
+        let filters = startup_filters(catalog, &startups)?;
+        let groups = aggregate(catalog, Resource::Startups, &filters, &["city"], MAX_CITIES);
+        let groups = grouping(&groups, "city")?;
+        let item = |group: &AggregateGroup| {
+            let href = startups.with("city", &group.value).href();
+            ChartItem::linked(&group.name, Some(group.count), href)
+        };
+        let known: u64 = groups.values.iter().map(|group| group.count).sum();
+        let known = format::counted(known, "startup", "startups");
+        let mut summary = match groups.values.len() {
+            MAX_CITIES => format!("The {MAX_CITIES} cities with most startups, which have {known}."),
+            count => format!("{known} in {}.", format::counted(count, "city", "cities")),
+        };
+        if groups.unknown.count > 0 {
+            summary +=
+                &format!(" The city of {} is not known.", format::counted(groups.unknown.count, "startup", "startups"));
+        }
+        let head = ChartHead::new("cities", "Startups by city", summary)
+            .table(["City", "Startups"], STARTUPS)
+            .on_page(&self.path(), "");
+        Treemap::new(head, groups.values.iter().map(item).collect())
+    }
+
+    /// The largest rounds of the market on a time axis. `None` for all markets together, or if few have an amount and a date.
+    pub(crate) fn timeline(&self, catalog: &Catalog) -> Option<Timeline> {
+        self.scope?;
+        let snapshot = catalog.snapshot();
+        let rounds = RowFilter::new(catalog, Table::Rounds, &self.query.filters);
+        let mut rounds: Vec<(u64, u32)> = pause::every(ROUNDS_OF_PIECE, rounds.rows_from(0))
+            .filter_map(|round| Some((snapshot.round_amount(round)?, round)))
+            .filter(|(_, round)| snapshot.round_date(*round).is_some())
+            .collect();
+        let known = rounds.len();
+        if known < MIN_LARGEST {
+            return None;
+        }
+        // Of equal amounts, the latest come first, as in lists.
+        rounds.sort_by_key(|(amount, round)| (Reverse(*amount), *round));
+        rounds.truncate(MAX_LARGEST);
+        let event = |(amount, round): &(u64, u32)| {
+            let startup = snapshot.round_startup(*round);
+            let (of, id) = (snapshot.slug(Table::Startups, startup), snapshot.slug(Table::Rounds, *round));
+            Some(TimelineEvent {
+                label: snapshot.name(Table::Startups, startup).to_owned(),
+                lane: Stage::place(snapshot.round_stage(*round)),
+                date: snapshot.round_date(*round)?,
+                amount: Some(*amount),
+                href: format!("/startups/{of}#round-{id}"),
+            })
+        };
+        let covered = CoveredYears::new(catalog, None, markets_of(Table::Rounds, &self.query.filters));
+        let which = if known > rounds.len() {
+            format!("each of the {} largest rounds", rounds.len())
+        } else {
+            "each round of known amount".to_owned()
+        };
+        let years = || rounds.iter().filter_map(|(_, round)| Some(snapshot.round_date(*round)?.year()));
+        let gaps = years().min().zip(years().max()).map(|(first, last)| covered.gaps(first, last)).unwrap_or_default();
+        let summary = format!("A dot for {which}; its area is the amount. The largest have names.{gaps}");
+        let head = ChartHead::new("largest", "Largest rounds", summary)
+            .table(["Startup", "Stage", "Date", "Amount"], ChartUnit::Usd)
+            .with_gap_reason(covered.gap_reason())
+            .on_page(&self.path(), "");
+        let stages: Vec<String> = Stage::places().map(format::stage).collect();
+        let rest = (known > rounds.len()).then(|| {
+            let smaller = format::counted(known - rounds.len(), "smaller round", "smaller rounds");
+            (smaller, self.link.href())
+        });
+        Timeline::new(
+            head,
+            &stages,
+            rounds.iter().filter_map(event).collect(),
+            |year| covered.covers(year),
+            rest,
+            NAMED,
+        )
+    }
+
+    /// Firms that join rounds of the market together. `None` for all markets together, or if few do.
+    pub(crate) fn network(&self, catalog: &Catalog) -> Option<Network> {
+        self.scope?;
+        let snapshot = catalog.snapshot();
+        let rounds = RowFilter::new(catalog, Table::Rounds, &self.query.filters);
+        let all = || pause::every(ROUNDS_OF_PIECE, rounds.rows_from(0));
+        let mut counts: HashMap<u32, u32> = HashMap::new();
+        for (firm, _) in all().flat_map(|round| snapshot.round_investors(round)) {
+            *counts.entry(firm).or_default() += 1;
+        }
+        let investors = counts.len();
+        let slugs = snapshot.slug_ranks(Table::Firms);
+        let mut firms: Vec<(u32, u32)> = counts.into_iter().collect();
+        firms.sort_unstable_by_key(|(firm, rounds)| (Reverse(*rounds), slugs[*firm as usize]));
+        firms.truncate(MAX_FIRMS);
+        let places: HashMap<u32, usize> = firms.iter().enumerate().map(|(place, (firm, _))| (*firm, place)).collect();
+        let mut shared: BTreeMap<[usize; 2], u32> = BTreeMap::new();
+        for round in all() {
+            let joined: Vec<usize> =
+                snapshot.round_investors(round).filter_map(|(firm, _)| places.get(&firm).copied()).collect();
+            for (index, one) in joined.iter().enumerate() {
+                for other in joined[..index].iter().filter(|other| *other != one) {
+                    *shared.entry([*one.min(other), *one.max(other)]).or_default() += 1;
+                }
+            }
+        }
+        let ties: Vec<NetworkTie> =
+            shared.into_iter().map(|(between, shared)| NetworkTie { between, shared }).collect();
+        if firms.len() < MIN_FIRMS || ties.len() < MIN_FIRMS {
+            return None;
+        }
+        let item = |(firm, rounds): &(u32, u32)| {
+            let (name, slug) = (snapshot.name(Table::Firms, *firm), snapshot.slug(Table::Firms, *firm));
+            ChartItem::linked(name, Some(u64::from(*rounds)), format!("/vcs/{slug}"))
+        };
+        let which = if investors > firms.len() {
+            format!("The {} firms with most rounds here", firms.len())
+        } else {
+            format::counted(firms.len(), "firm", "firms")
+        };
+        let summary = format!(
+            "{which}: the larger a dot, the more rounds; the thicker a line, the more of them shared. \
+             Rounds whose investors are not known do not count."
+        );
+        let head = ChartHead::new("network", "Who invests together", summary)
+            .table(["Firm", "Rounds here", "Most with", "Shared"], ROUNDS)
+            .on_page(&self.path(), "");
+        Network::new(head, firms.iter().map(item).collect(), ties)
+    }
+
     pub(crate) fn by_sector(&self, catalog: &Catalog) -> Option<Bars> {
         self.breakdown(catalog, &BREAKDOWNS[0])
     }
@@ -155,6 +300,15 @@ type Breakdown = (&'static str, &'static str, &'static str, &'static str);
 
 const BREAKDOWNS: [Breakdown; 2] =
     [("sector", "by-sector", "Rounds by sector", "Sector"), ("country", "by-country", "Rounds by country", "Country")];
+
+/// The conditions of a list of startups; `None` if its parameters are not those of startups.
+fn startup_filters(catalog: &Catalog, link: &Link) -> Option<Vec<Filter>> {
+    let parsed = catalog.parse(Resource::Startups, &link.others(&[]), OPTIONS).ok()?;
+    match parsed.request {
+        Request::List(query) => Some(query.filters),
+        _ => None,
+    }
+}
 
 struct MarketYears<'a> {
     market: &'a Market,
@@ -197,6 +351,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, values: PathValu
         by_stage_and_year: years.stages(catalog),
         sectors: if market.is_none() { sectors(catalog, MAX_SECTORS, "/markets") } else { None },
         countries: if market.is_none() { countries(catalog) } else { None },
+        cities: of_market.cities(catalog),
+        largest: of_market.timeline(catalog),
+        network: of_market.network(catalog),
         stages: stages(&rounds, *market, link),
         shows_led: investors.iter().any(|(_, led)| led.is_some()),
         investors,

@@ -1,6 +1,6 @@
 use askama::Template;
 
-use crate::charts::labels::{Anchor, Label, LabelPlacer, WIDTHS};
+use crate::charts::labels::{Anchor, CENTERED, Label, LabelPlacer, WIDTHS};
 use crate::charts::{
     ChartData, ChartFigure, ChartHead, DataCell, DataRow, DatedDot, Datum, KeyItem, MAX_TICKS, NOT_COVERED, Percent,
     SIDE, round, text,
@@ -18,6 +18,8 @@ const MIN_RADIUS: f64 = 2.5;
 const HOLLOW_RADIUS: f64 = 4.0;
 /// Height of the axis below the last lane.
 const AXIS: f64 = 22.0;
+/// Longest name of an event, in CSS pixels.
+const MAX_NAME: f64 = 110.0;
 /// Vertical offsets of dots at the same position, in CSS pixels.
 const OFFSETS: [f64; 5] = [0.0, 6.0, -6.0, 3.0, -3.0];
 
@@ -50,13 +52,15 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// Lanes and their colors are ordered from the bottom up; empty ones are left out. `None` without events.
+    /// Lanes and their colors are ordered from the bottom up; empty ones are left out. Of the largest events, as many are named as
+    /// `named` says, if there is room. `None` without events.
     pub(crate) fn new(
         head: ChartHead,
         lanes: &[String],
         mut events: Vec<TimelineEvent>,
         is_covered: impl Fn(i32) -> bool,
         rest: Option<(String, String)>,
+        named: usize,
     ) -> Option<Self> {
         // The latest first, as in lists.
         events.sort_by_key(|event| std::cmp::Reverse(event.date));
@@ -89,6 +93,7 @@ impl Timeline {
         let mut places: Vec<(usize, i64)> = Vec::new();
         let mut dots: Vec<DatedDot> = Vec::new();
         let mut rows = Vec::new();
+        let mut names: Vec<(u64, f64, f64, &str)> = Vec::new();
         for event in &events {
             let Some(place) = used.iter().position(|lane| *lane == event.lane) else { continue };
             let lane = &lanes[event.lane];
@@ -104,11 +109,14 @@ impl Timeline {
             places.push(here);
             let room = MAX_RADIUS - radius;
             let offset = OFFSETS[before % OFFSETS.len()].clamp(-room, room);
+            let y = top_of(place) + CENTER + offset;
+            names.extend(event.amount.map(|amount| (amount, x, y - radius - 4.0, event.label.as_str())));
+            labels.block(x, radius, y - radius, y + radius);
             let date = format::day(event.date);
             let amount = event.amount.as_ref().map_or_else(|| "amount unknown".to_owned(), format::usd);
             dots.push(DatedDot {
                 x: Percent(x),
-                y: round(top_of(place) + CENTER + offset),
+                y: round(y),
                 radius: round(radius),
                 class: event.amount.map_or_else(|| "hollow".to_owned(), |_| format!("g{}", event.lane + 1)),
                 title: format!("{}, {lane}, {date}: {amount}", event.label),
@@ -117,6 +125,10 @@ impl Timeline {
             let date = DataCell::of(date, Datum::Text(event.date.to_string()));
             let cells = vec![DataCell::new(lane.as_str()), date, DataCell::of(amount, event.amount.into())];
             rows.push(DataRow { label: event.label.clone(), href: Some(event.href.clone()), cells });
+        }
+        names.sort_by_key(|(amount, ..)| std::cmp::Reverse(*amount));
+        for (_, x, y, name) in names.into_iter().take(named) {
+            labels.add(&CENTERED, x, y, text::shortened(name, MAX_NAME), [false, true, true]);
         }
         dots.sort_by(|one, other| other.radius.total_cmp(&one.radius));
         Some(Self {
@@ -204,7 +216,7 @@ mod tests {
         ) {
             let events: Vec<TimelineEvent> = events.into_iter().map(|(lane, date, amount)| event(lane, &date, amount)).collect();
             let is_covered = |year: i32| year != gap;
-            let chart = Timeline::new(check::head().table(HEADS, ChartUnit::Usd), &labels, events.clone(), is_covered, None);
+            let chart = Timeline::new(check::head().table(HEADS, ChartUnit::Usd), &labels, events.clone(), is_covered, None, 6);
             prop_assert_eq!(chart.is_some(), !events.is_empty());
             let Some(chart) = chart else { return Ok(()) };
             let html = chart.render().unwrap();
@@ -239,7 +251,8 @@ mod tests {
         let events =
             vec![event(0, "2019-05", Some(1_000_000)), event(1, "2021", None), event(0, "2020-01-01", Some(4_000_000))];
         let rest = Some(("2 earlier rounds".to_owned(), "/rounds?investor=a".to_owned()));
-        let chart = Timeline::new(check::head().table(HEADS, ChartUnit::Usd), &labels, events, |_| true, rest).unwrap();
+        let chart =
+            Timeline::new(check::head().table(HEADS, ChartUnit::Usd), &labels, events, |_| true, rest, 6).unwrap();
         let html = chart.render().unwrap();
         assert!(html.contains("Not drawn: <a href=\"/rounds?investor=a\">2 earlier rounds</a>."));
         let chart = check::chart(&html);

@@ -14,6 +14,8 @@ const MAX_YEARS: i32 = 20;
 /// Maximum number of rounds on the timeline; the largest are kept.
 const MAX_DOTS: usize = 100;
 const MIN_DOTS: usize = 3;
+/// Maximum number of rounds with their names on the timeline.
+const NAMED: usize = 6;
 const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
 
 pub(crate) struct Rounds<'a> {
@@ -156,7 +158,7 @@ impl<'a> Rounds<'a> {
             .with_gap_reason(self.covered.gap_reason())
             .on_page(&self.path(), "");
         let stages: Vec<String> = Stage::places().map(format::stage).collect();
-        Timeline::new(head, &stages, events, is_covered, rest)
+        Timeline::new(head, &stages, events, is_covered, rest, NAMED)
     }
 
     /// Rounds by stage and year, including undated ones. `None` without rounds of a known stage.

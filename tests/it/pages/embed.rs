@@ -159,6 +159,52 @@ fn the_data_of_a_chart_is_that_of_the_page_and_of_the_api() {
     assert!(gaps > 0);
 }
 
+/// The network of a market has the firms with most of its rounds, and counts the rounds that two of them share.
+#[test]
+fn firms_of_a_market_that_invest_together_share_the_rounds_of_the_api() {
+    let server = Server::bundled();
+    let client = server.client(auth::quota::Tier::Enterprise);
+    let all = crate::pages::charts::all_of(&client, "funding-rounds", "sector=fintech");
+    let names = |round: &Value| -> BTreeSet<String> {
+        let investors = round["investors"].as_array().into_iter().flatten();
+        investors.map(|firm| firm["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let joined: Vec<BTreeSet<String>> = all.iter().map(names).collect();
+    let mut counts: BTreeMap<&String, u64> = BTreeMap::new();
+    joined.iter().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
+    let data = server.anonymous().get("/embed/sectors/fintech/network.json").json();
+    let rows = data["data"].as_array().unwrap();
+    let shown: BTreeSet<&str> = rows.iter().map(|row| row["firm"].as_str().unwrap()).collect();
+    let least = rows.iter().map(|row| row["rounds_here"].as_u64().unwrap()).min().unwrap();
+    assert!(counts.iter().all(|(name, rounds)| *rounds <= least || shown.contains(name.as_str())));
+    let mut with_others = 0;
+    for row in rows {
+        let firm = row["firm"].as_str().unwrap().to_owned();
+        assert_eq!(row["rounds_here"], counts[&firm], "{firm}");
+        let shared = |other: &str| joined.iter().filter(|names| names.contains(&firm) && names.contains(other)).count();
+        let most = shown.iter().filter(|other| **other != firm).map(|other| shared(other)).max().unwrap();
+        match row["most_with"].as_str() {
+            Some(other) => {
+                assert_eq!((shared(other), row["shared"].as_u64()), (most, Some(most as u64)), "{firm}");
+                with_others += 1;
+            }
+            None => assert_eq!((most, &row["shared"]), (0, &Value::Null), "{firm}"),
+        }
+    }
+    assert!(with_others > 10, "{with_others}");
+    let largest = server.anonymous().get("/embed/sectors/fintech/largest.json").json();
+    let most = all.iter().filter(|round| round["suspect"] == false && !round["announced_on"].is_null());
+    let most = most.filter_map(|round| round["amount_usd"].as_u64()).max();
+    let drawn = largest["data"].as_array().unwrap().iter().filter_map(|row| row["amount"].as_u64()).max();
+    assert_eq!(drawn, most);
+    let cities = server.anonymous().get("/embed/countries/us/cities.json").json();
+    let startups = crate::pages::charts::all_of(&client, "startups", "country=US");
+    for row in cities["data"].as_array().unwrap() {
+        let here = startups.iter().filter(|startup| startup["city"] == row["city"]).count();
+        assert_eq!(row["startups"], here, "{row}");
+    }
+}
+
 #[test]
 fn what_is_not_there_is_refused_in_the_form_that_was_requested() {
     let server = Server::bundled();
