@@ -33,8 +33,8 @@ use transport::headers::{Caching, CommonHeaders, Vary, set};
 use transport::response_cache::CachedResponse;
 
 /// The content security policy of the pages that other sites may frame.
-const FRAMED: &str =
-    "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
+const FRAMED: &str = "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors *";
 /// The policy of SVG, whose style sheet is within it.
 const PICTURE: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
