@@ -80,6 +80,7 @@ pub use similar::Similar;
 pub use stats::Totals;
 
 use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -400,8 +401,13 @@ impl Catalog {
         self.texts.of(table)
     }
 
-    pub fn picture(&self, table: Table, row: u32, draw: impl FnOnce() -> Arc<[u8]>) -> Arc<[u8]> {
-        self.cached.pictures.get_or_insert_with((table, row), draw)
+    pub fn picture<E>(
+        &self,
+        table: Table,
+        row: u32,
+        draw: impl FnOnce() -> Result<Arc<[u8]>, E>,
+    ) -> Result<Arc<[u8]>, E> {
+        self.cached.pictures.get_or_try_insert_with((table, row), draw)
     }
 
     /// Number of rows that match all filters; cached for the life of the release.
@@ -441,16 +447,22 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     }
 
     fn get_or_insert_with(&self, key: K, compute: impl FnOnce() -> V) -> V {
+        let Ok(value) = self.get_or_try_insert_with(key, || Ok::<V, Infallible>(compute()));
+        value
+    }
+
+    fn get_or_try_insert_with<E>(&self, key: K, compute: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         // A poisoned lock means that a thread panicked while holding it; the values are still valid.
         let known = self.values.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        known.unwrap_or_else(|| {
-            let value = compute();
-            let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
-            if values.len() >= self.max {
-                values.clear();
-            }
-            values.insert(key, value.clone());
-            value
-        })
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let value = compute()?;
+        let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
+        if values.len() >= self.max {
+            values.clear();
+        }
+        values.insert(key, value.clone());
+        Ok(value)
     }
 }

@@ -2,35 +2,39 @@
 
 use std::sync::Arc;
 
-use crate::canvas::{BRAND, Canvas, Ink, has_letters, shortened, width};
+use askama::Template;
+
+use crate::charts::{Shapes, text};
 use crate::field_years::{CoveredYears, by_year};
+use crate::picture::{drawable, has_letters, png, style};
 use crate::records::record;
 use crate::{PageRequest, PageResult, find, format, page_headers, response_of};
 use catalog::{Catalog, Filter};
 use data::coverage::Markets;
 use data::model::{Firm, Startup};
 use data::{Country, Facet, Table};
-use service::Brand;
+use service::{Brand, BrandColor};
 use transport::headers::Caching;
 
 /// Size in pixels, as sites with previews recommend.
 pub(crate) const WIDTH: u16 = 1_200;
 pub(crate) const HEIGHT: u16 = 630;
 
-const MARGIN: f32 = 72.0;
-const ROOM: f32 = WIDTH as f32 - 2.0 * MARGIN;
+const MARGIN: f64 = 72.0;
+const ROOM: f64 = WIDTH as f64 - 2.0 * MARGIN;
 /// Maximum number of yearly bars; the latest years are kept.
 const YEARS: usize = 24;
 /// Base line of the bars, and their maximum height.
-const BASE: f32 = 544.0;
-const BARS: f32 = 116.0;
+const BASE: f64 = 544.0;
+const BARS: f64 = 116.0;
+/// Height of the hatching of a year that is not covered, lower than most bars.
+const GAP: f64 = 32.0;
 
 /// Number of rounds per year; `None` if the data does not cover the year.
 type YearCounts = Vec<(i32, Option<u64>)>;
 
 struct Card {
-    /// The noun for the record, in place of a name that the font cannot draw.
-    noun: &'static str,
+    /// In letters that the font has: the name, another name of the record, or the name in Latin letters.
     name: String,
     about: String,
     facts: Vec<(String, &'static str)>,
@@ -42,9 +46,8 @@ pub(crate) fn respond(catalog: &Catalog, request: PageRequest<'_>, table: Table,
     let row = find(catalog, table, slug)?;
     let card = if table == Table::Startups { Card::of_startup(catalog, row) } else { Card::of_firm(catalog, row) }?;
     let Brand { name, color } = &request.state.operator.brand;
-    let color = color.map_or(BRAND, |color| color.light.0);
-    let draw = || card.draw(name.as_str(), catalog.snapshot().is_invented());
-    let picture = catalog.picture(table, row, || Arc::from(draw().png(color)));
+    let svg = card.draw(name.as_str(), *color, catalog.snapshot().is_invented()).render()?;
+    let picture = catalog.picture(table, row, || png(&svg).map(Arc::from))?;
     let is_versioned = request.query == catalog.version().to_string();
     let caching = if is_versioned { Caching::Forever } else { Caching::Public };
     Ok(response_of(picture.to_vec(), "image/png", page_headers(caching)))
@@ -63,9 +66,8 @@ impl Card {
         ];
         let joined = Filter::AnyOf(Facet::Investor, vec![row]);
         Ok(Self {
-            noun: "Investor",
             about: about(kind, format::place(&firm.city, &firm.country)),
-            name: firm.name,
+            name: drawable_name(firm.name, &firm.aliases),
             facts: facts.into_iter().flatten().collect(),
             years: years(catalog, &CoveredYears::of_investors(catalog), joined),
         })
@@ -83,68 +85,100 @@ impl Card {
         let country = startup.country.as_deref().and_then(Country::from_alpha2);
         let markets = country.map_or(Markets::All, |country| Markets::Only(vec![country]));
         Ok(Self {
-            noun: "Startup",
-            name: startup.name,
+            name: drawable_name(startup.name, &startup.aliases),
             about: about(stage, format::place(&startup.city, &startup.country)),
             facts: facts.into_iter().flatten().collect(),
             years: years(catalog, &CoveredYears::new(catalog, None, markets), own),
         })
     }
 
-    fn draw(&self, brand: &str, is_invented: bool) -> Canvas {
-        let mut canvas = Canvas::new(WIDTH.into(), HEIGHT.into());
-        canvas.rectangle(0.0, 0.0, WIDTH.into(), 12.0, Ink::Brand);
-        if has_letters(brand) {
-            canvas.text(MARGIN, 84.0, 26.0, Ink::Brand, brand);
-        }
+    fn draw(&self, brand: &str, color: Option<BrandColor>, is_invented: bool) -> CardPicture {
+        let mut lines = vec![CardLine::new("brand", 84.0, 26.0, &drawable(brand))];
         if is_invented {
-            let text = "Invented data";
-            canvas.text(MARGIN + ROOM - width(text, 26.0), 84.0, 26.0, Ink::Quiet, text);
+            let line = CardLine::new("invented", 84.0, 26.0, "Invented data");
+            lines.push(CardLine { x: MARGIN + ROOM, anchor: "end", ..line });
         }
-        // A name in letters that the font lacks is left to the text next to the picture.
-        let name = if has_letters(&self.name) { &self.name } else { self.noun };
-        let size = [72.0, 60.0, 48.0].into_iter().find(|size| width(name, *size) <= ROOM).unwrap_or(48.0);
-        canvas.text(MARGIN, 184.0, size, Ink::Text, &shortened(name, size, ROOM));
-        if has_letters(&self.about) {
-            canvas.text(MARGIN, 236.0, 30.0, Ink::Quiet, &shortened(&self.about, 30.0, ROOM));
-        }
+        let size = [72.0, 60.0, 48.0].into_iter().find(|size| width(&self.name, *size) <= ROOM).unwrap_or(48.0);
+        lines.push(CardLine::new("", 184.0, size, &self.name));
+        lines.push(CardLine::new("note", 236.0, 30.0, &drawable(&self.about)));
         let mut x = MARGIN;
         for (value, label) in &self.facts {
-            canvas.text(x, 332.0, 52.0, Ink::Text, value);
-            canvas.text(x, 370.0, 25.0, Ink::Quiet, label);
-            x += width(value, 52.0).max(width(label, 25.0)) + 72.0;
+            lines.push(CardLine { x, ..CardLine::new("", 332.0, 52.0, value) });
+            lines.push(CardLine { x, ..CardLine::new("note", 370.0, 25.0, label) });
+            x += width(value, 52.0).max(width(label, 25.0)) + 56.0;
         }
-        self.draw_years(&mut canvas);
-        canvas
+        let bars = self.draw_years(&mut lines);
+        CardPicture { style: style(color), lines, bars }
     }
 
-    fn draw_years(&self, canvas: &mut Canvas) {
+    fn draw_years(&self, lines: &mut Vec<CardLine>) -> String {
+        let mut shapes = Shapes::default();
         let Some(max) = self.years.iter().filter_map(|(_, rounds)| *rounds).max().filter(|max| *max > 0) else {
-            return;
+            return String::new();
         };
-        let step = ROOM / self.years.len() as f32;
+        let step = ROOM / self.years.len() as f64;
         let bar = (step * 0.76).min(64.0);
+        let axis = |text: &str| CardLine::new("note", BASE + 34.0, 24.0, text);
         for (index, (year, rounds)) in self.years.iter().enumerate() {
-            let x = MARGIN + step * (index as f32 + 0.5) - bar / 2.0;
+            let x = MARGIN + step * (index as f64 + 0.5) - bar / 2.0;
             match rounds {
                 Some(0) => {}
                 Some(rounds) => {
-                    let height = (BARS * *rounds as f32 / max as f32).max(3.0);
-                    canvas.rectangle(x, BASE - height, bar, height, Ink::Brand);
+                    let height = (BARS * *rounds as f64 / max as f64).max(3.0);
+                    shapes.rectangle("fill", [x, BASE - height], [bar, height]);
                 }
-                None => canvas.hatched(x, BASE - BARS, bar, BARS, Ink::Line),
+                None => shapes.rectangle("gap", [x, BASE - GAP], [bar, GAP]),
             }
-            if index == 0 || index + 1 == self.years.len() {
-                let text = year.to_string();
-                let x = if index == 0 { MARGIN } else { MARGIN + ROOM - width(&text, 24.0) };
-                canvas.text(x, BASE + 34.0, 24.0, Ink::Quiet, &text);
+            if index == 0 {
+                lines.push(axis(&year.to_string()));
+            } else if index + 1 == self.years.len() {
+                lines.push(CardLine { x: MARGIN + ROOM, anchor: "end", ..axis(&year.to_string()) });
             }
         }
-        canvas.rectangle(MARGIN, BASE, ROOM, 2.0, Ink::Line);
+        shapes.line("grid", [MARGIN, BASE + 1.0], [MARGIN + ROOM, BASE + 1.0]);
         let has_gaps = self.years.iter().any(|(_, rounds)| rounds.is_none());
         let label = if has_gaps { "Rounds per year, hatched: not covered" } else { "Rounds per year" };
-        canvas.text(MARGIN + (ROOM - width(label, 24.0)) / 2.0, BASE + 34.0, 24.0, Ink::Quiet, label);
+        lines.push(CardLine { x: MARGIN + ROOM / 2.0, anchor: "middle", ..axis(label) });
+        shapes.drawing(0.0).content
     }
+}
+
+#[derive(Template)]
+#[template(path = "card.svg")]
+struct CardPicture {
+    style: String,
+    lines: Vec<CardLine>,
+    bars: String,
+}
+
+struct CardLine {
+    class: &'static str,
+    x: f64,
+    y: f64,
+    anchor: &'static str,
+    /// Of the letters, in pixels.
+    size: f64,
+    text: String,
+}
+
+impl CardLine {
+    /// A line at the left margin, shortened to the room for it.
+    fn new(class: &'static str, y: f64, size: f64, text: &str) -> Self {
+        let text = text::shortened(text, ROOM * 12.0 / size);
+        Self { class, x: MARGIN, y, anchor: "", size, text }
+    }
+}
+
+fn width(text: &str, size: f64) -> f64 {
+    text::width(text) * size / 12.0
+}
+
+fn drawable_name(name: String, others: &[String]) -> String {
+    if has_letters(&name) {
+        return name;
+    }
+    let other = others.iter().find(|other| has_letters(other)).cloned();
+    other.unwrap_or_else(|| drawable(&name))
 }
 
 /// A count and its noun; `None` if it is zero.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 
-use crate::charts::{Bars, Heatmap};
+use crate::charts::{Bars, ChartFigure, Heatmap};
 use crate::feeds::{self, ReleaseChanges};
 use crate::field_years::{CoveredYears, FieldYears};
 use crate::layout::PageLayout;
@@ -77,12 +77,14 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
     let (base, publisher) = (&request.state.public_url, &request.state.operator.brand.name);
     let dataset = linked_data::dataset(catalog, base, publisher, request.state.bulk != BulkAccess::Off);
     let layout = PageLayout::new(snapshot, "About the data", description, request.path);
+    let by_year = rounds_by_year(catalog);
+    let layout = layout.canonical(request.state).with_chart(request.state, by_year.as_ref().map(ChartFigure::head));
     render(&DataPage {
-        layout: PageLayout { linked_data: Some(dataset), ..layout.canonical(request.state) },
+        layout: PageLayout { linked_data: Some(dataset), ..layout },
         totals,
         gaps: gaps(catalog, &tables, &years),
         tables,
-        years: rounds_by_year(catalog),
+        years: by_year,
         field_years: FieldYears::heatmap(catalog, &years),
         changes: feeds::changes(catalog, before),
         files: match request.state.bulk {

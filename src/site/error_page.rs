@@ -50,6 +50,12 @@ pub(crate) enum PageError {
     Account(#[from] AccountError),
     #[error("a template failed: {0}")]
     Template(#[from] askama::Error),
+    /// Cannot happen with SVG of ours.
+    #[error("a picture failed: {0}")]
+    Picture(String),
+    /// The chart at an address that a page may have, for another record or market.
+    #[error("There is no chart at this address: the data has too little for it.")]
+    NoChart,
     /// Cannot happen with a verified snapshot.
     #[error("row {1} of {0:?} is not a record")]
     Undecodable(Table, u32),
@@ -79,7 +85,7 @@ impl PageError {
     pub(crate) fn cause(&self) -> Option<String> {
         match self {
             Self::Account(AccountError::Store(cause) | AccountError::Unavailable(cause)) => Some(cause.to_string()),
-            Self::Template(_) | Self::Undecodable(..) => Some(self.to_string()),
+            Self::Template(_) | Self::Picture(_) | Self::Undecodable(..) => Some(self.to_string()),
             _ => None,
         }
     }
@@ -129,6 +135,7 @@ impl PageError {
             Self::Gone(_) => Code::Gone,
             Self::Moved(..) => Code::Moved,
             Self::UnknownPage => Code::UnknownRoute,
+            Self::NoChart => Code::NotFound,
             Self::ForeignForm | Self::SignUpClosed(_) => Code::Forbidden,
             Self::UnreadableForm(StatusCode::PAYLOAD_TOO_LARGE, _) => Code::BodyTooLarge,
             Self::UnreadableForm(StatusCode::UNSUPPORTED_MEDIA_TYPE, _) => Code::UnsupportedMediaType,
@@ -138,7 +145,7 @@ impl PageError {
             Self::Account(AccountError::InLine(_) | AccountError::Busy(_) | AccountError::Unavailable(_)) => {
                 Code::NotReady
             }
-            Self::Account(_) | Self::Template(_) | Self::Undecodable(..) => Code::InternalError,
+            Self::Account(_) | Self::Template(_) | Self::Picture(_) | Self::Undecodable(..) => Code::InternalError,
         };
         Problem::new(code, self.detail(path))
     }
@@ -152,6 +159,7 @@ impl PageError {
             Self::Gone(_) => (StatusCode::GONE, "No longer in the data"),
             Self::Moved(..) => (StatusCode::MOVED_PERMANENTLY, "Moved"),
             Self::UnknownPage => (StatusCode::NOT_FOUND, "Page not found"),
+            Self::NoChart => (StatusCode::NOT_FOUND, "No chart"),
             Self::InvalidQuery(_) => (StatusCode::BAD_REQUEST, "Invalid filters"),
             Self::SignUpClosed(SignUp::Invite) => (StatusCode::FORBIDDEN, "Sign-up by invitation"),
             Self::SignUpClosed(_) => (StatusCode::FORBIDDEN, "No sign-up"),
@@ -164,7 +172,9 @@ impl PageError {
                 (StatusCode::SERVICE_UNAVAILABLE, "Request failed")
             }
             Self::Account(_) => (StatusCode::INTERNAL_SERVER_ERROR, "Request failed"),
-            Self::Template(_) | Self::Undecodable(..) => (StatusCode::INTERNAL_SERVER_ERROR, "Internal error"),
+            Self::Template(_) | Self::Picture(_) | Self::Undecodable(..) => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "Internal error")
+            }
         };
         (status, heading.to_owned())
     }
@@ -172,7 +182,7 @@ impl PageError {
     fn detail(&self, path: &str) -> String {
         match self {
             Self::UnknownPage => format!("There is no page at {path}."),
-            Self::Template(_) | Self::Undecodable(..) => {
+            Self::Template(_) | Self::Picture(_) | Self::Undecodable(..) => {
                 "This page could not be shown because of an error of the service. Try again later; if the error persists, \
                  contact the operator."
                     .to_owned()

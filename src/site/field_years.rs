@@ -59,6 +59,23 @@ impl<'a> CoveredYears<'a> {
         years.map(|year| (year, self.covers(year).then(|| rounds(year)))).collect()
     }
 
+    /// Why a year is not covered, and for whom: the reason for hatching.
+    pub(crate) fn gap_reason(&self) -> String {
+        let what = match self.field {
+            None => "too few rounds are known",
+            Some(RoundField::Investors) => "too few rounds name their investors",
+            Some(RoundField::Leads) => "too few rounds name a lead investor",
+            Some(RoundField::Amounts) => "too few rounds have a known amount",
+        };
+        match &self.markets {
+            Markets::Only(countries) if countries.len() <= 2 => {
+                let names: Vec<&str> = countries.iter().map(|country| country.name()).collect();
+                format!("{what} in {}", names.join(" and "))
+            }
+            _ => what.to_owned(),
+        }
+    }
+
     /// Sentences on years that are not covered, and on those that are for a part of the countries; each with a space.
     pub(crate) fn gaps(&self, first: i32, last: i32) -> String {
         let missing: BTreeSet<i32> = (first..=last).filter(|year| !self.covers(*year)).collect();
@@ -171,8 +188,15 @@ impl FieldYears {
              cell is hatched.{}",
             covered.gaps(first, last)
         );
-        let head = ChartHead::new("field-years", "Fields of rounds by year", summary)
-            .table(["Field"], ChartUnit::Count("round", "rounds"));
+        let known = |field: &Self| field.known.values().sum::<u64>();
+        let all_rounds: u64 = years.iter().filter_map(|(_, rounds)| *rounds).sum();
+        let best = fields.first().map(|field| (field.field, format::number(known(field)), format::number(all_rounds)));
+        let finding = best.map(|(field, known, all)| format!("{known} of {all} rounds have a value of {field}"));
+        let head = ChartHead::new("fields-by-year", "Fields of rounds by year", summary)
+            .table(["Field"], ChartUnit::Count("round", "rounds"))
+            .with_gap_reason("no round, or hardly any, has a value")
+            .found(finding.unwrap_or_default())
+            .on_page("/data", "");
         let columns = years.iter().map(|(year, _)| year.to_string()).collect();
         Some(Heatmap::new(head, columns, rows))
     }

@@ -6,7 +6,7 @@ use askama::Template;
 use http::{Response, StatusCode};
 use serde::Serialize;
 
-use crate::charts::{Bars, TileMap, Treemap};
+use crate::charts::{Bars, ChartFigure, TileMap, Treemap};
 use crate::choice::{Choice, choices};
 use crate::error_page::{name_and_path, path_of};
 use crate::layout::PageLayout;
@@ -31,7 +31,7 @@ const MAX_LEADERS: usize = 5;
 const MAX_NEWEST: usize = 8;
 const RESOURCES: [Resource; 3] = [Resource::Firms, Resource::Startups, Resource::People];
 /// With this number, each name fits into its rectangle.
-const MAX_SECTORS: usize = 12;
+pub(crate) const MAX_SECTORS: usize = 12;
 
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -142,14 +142,16 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
     let newest = catalog.list(&Query::all(Table::Rounds), ListPosition::default(), MAX_NEWEST);
     let description = "Ratings, peer scores, ghosting rates and profiles of venture capital firms, with their startups, \
                        funding rounds and people.";
+    let by_year = rounds_by_year(catalog);
+    let layout = PageLayout::new(catalog.snapshot(), "", description, request.path).canonical(request.state);
     render(&HomePage {
-        layout: PageLayout::new(catalog.snapshot(), "", description, request.path).canonical(request.state),
+        layout: layout.with_chart(request.state, by_year.as_ref().map(ChartFigure::head)),
         totals: catalog.totals(),
         covered: catalog.round_coverage().covered_text(None, &Markets::All),
         boards: boards(catalog)?,
         choices: choices(catalog, &Link::new("/match", Vec::new()), &["stage", "sector", "country"], &[]),
-        by_year: rounds_by_year(catalog),
-        sectors: sectors(catalog, MAX_SECTORS),
+        by_year,
+        sectors: sectors(catalog, MAX_SECTORS, "/"),
         countries: countries(catalog),
         newest: round_table::table_of(catalog, &newest.rows)?,
         base: &request.state.public_url,

@@ -8,10 +8,11 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::account::cookie;
+use crate::charts::ChartHead;
 use crate::error_page::path_of;
 use crate::lists::{list_path, nouns};
 use crate::twin::TwinFormat;
-use crate::{PAGES, PageRequest, assets, format, linked_data};
+use crate::{PAGES, PageRequest, assets, card, format, linked_data};
 use auth::session::SessionToken;
 use catalog::Catalog;
 use data::{Snapshot, Table};
@@ -52,6 +53,8 @@ pub(crate) struct PageLayout {
     pub twins: Option<[String; 2]>,
     pub linked_data: Option<String>,
     pub picture: Option<String>,
+    /// Width and height of the picture in pixels, if they are always the same.
+    pub picture_size: Option<(u16, u16)>,
 }
 
 pub(crate) struct ReleaseInfo {
@@ -93,7 +96,15 @@ impl PageLayout {
         // The URL has the version of the release, so the image never changes.
         let picture = (table != Table::People).then(|| format!("{base}{path}.png?{}", snapshot.version()));
         let layout = Self::new(snapshot, snapshot.name(table, row), description, &path);
-        Self { picture, linked_data, ..layout.with_twins(request.state, "") }
+        let picture_size = picture.as_ref().map(|_| (card::WIDTH, card::HEIGHT));
+        Self { picture, picture_size, linked_data, ..layout.with_twins(request.state, "") }
+    }
+
+    /// Makes the picture of a chart that of previews of the page. The URL has the version of the release, so it never changes.
+    pub(crate) fn with_chart(self, state: &State, head: Option<&ChartHead>) -> Self {
+        let Some(path) = head.and_then(ChartHead::picture_path) else { return self };
+        let version = self.release.as_ref().map_or("", |release| release.version.as_str());
+        Self { picture: Some(format!("{}{path}?{version}", state.public_url)), ..self }
     }
 
     pub(crate) fn with_operator(self, operator: &Operator) -> Self {

@@ -6,10 +6,13 @@ use askama::Template;
 
 use crate::browse::{PARSE_OPTIONS, PER_PAGE, PageQuery, Pager, Warning, at_page, page_size, position_of};
 use crate::charts::{
-    Bars, ChartHead, ChartUnit, DotAxis, IntervalDot, Point, dots, doubling_bins, even_bins, round_step,
+    AxisRange, Bars, ChartFigure, ChartHead, ChartUnit, DotAxis, IntervalDot, Point, dots, doubling_bins, even_bins,
+    round_step,
 };
 use crate::choice::{Choice, choices};
 use crate::conditions::{active_filters, label_of};
+use crate::embed::DrawnChart;
+use crate::error_page::PageError;
 use crate::field_years::investors_until;
 use crate::filters::total;
 use crate::layout::PageLayout;
@@ -17,7 +20,7 @@ use crate::link::Link;
 use crate::moves::{Move, Moves};
 use crate::records::records;
 use crate::{PageRequest, PageResult, PathValues, format, render};
-use catalog::{Catalog, RankedRow, Request, Resource};
+use catalog::{Catalog, ParseOptions, RankedRow, Request, Resource};
 use data::model::Firm;
 use data::vocabulary::Vocabulary;
 use data::{Metric, Table};
@@ -127,12 +130,10 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         unreachable!("the leaderboard is not a list")
     };
     // Without reviews, the default is a board that needs none.
-    if link.text("metric").is_empty()
-        && !has_board(catalog, query.metric)
-        && let Some(metric) = Metric::ALL.iter().find(|metric| has_board(catalog, **metric))
-    {
-        query.metric = *metric;
-        link = link.with("metric", metric.name());
+    let shown = shown_metric(catalog, query.metric);
+    if link.text("metric").is_empty() && shown != query.metric {
+        query.metric = shown;
+        link = link.with("metric", shown.name());
     }
     let metric = query.metric;
     let board = catalog.leaderboard(&query, position_of(&link, page), page_size(&link) as usize);
@@ -146,7 +147,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
     let firms: Vec<Firm> = records(catalog, Table::Firms, board.rows.iter().map(|ranked| &ranked.row))?;
     let points = board.rows.iter().zip(&firms).map(|(ranked, firm)| point(metric, ranked.value, firm));
     pause::point();
-    let (axis, dots) = dots(points.collect());
+    let (axis, dots) = dots(points.collect(), axis_range(metric));
     let text = MetricText::new(metric);
     let row = |((ranked, firm), dot): ((&RankedRow, Firm), Option<IntervalDot>)| RankedFirm {
         rank: ranked.rank,
@@ -159,9 +160,11 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
     let rows = board.rows.iter().zip(firms).zip(dots).map(row).collect();
     let about = description(catalog, metric);
     let meta = format!("Venture capital firms ranked by {}. {about}", text.label.to_lowercase());
+    let histogram = histogram(catalog, metric);
+    let layout = PageLayout::new(catalog.snapshot(), "Leaderboard", &meta, request.path)
+        .with_twins(request.state, &at_page(&link, page).query());
     render(&RankingPage {
-        layout: PageLayout::new(catalog.snapshot(), "Leaderboard", &meta, request.path)
-            .with_twins(request.state, &at_page(&link, page).query()),
+        layout: layout.with_chart(request.state, histogram.as_ref().map(ChartFigure::head)),
         warnings: asked.warnings(&link),
         metrics: metrics.collect(),
         metric: link.text("metric").to_owned(),
@@ -172,7 +175,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         clear: Link::new("/leaderboard", Vec::new()).with("metric", link.text("metric")).href(),
         missing: (!has_board(catalog, metric)).then(|| missing(catalog, metric)),
         relaxed: if board.total == 0 { relaxed(catalog, &link) } else { Vec::new() },
-        histogram: histogram(catalog, metric),
+        histogram,
         axis: axis.map(|axis| (text.axis, axis)),
         rows,
         moves,
@@ -202,6 +205,32 @@ fn relaxed(catalog: &Catalog, link: &Link) -> Vec<(String, String, u64)> {
         (values.join(" or "), without.href(), total)
     });
     relaxed.filter(|(.., total)| *total > 0).collect()
+}
+
+/// Scores and ratings have one axis on all pages.
+fn axis_range(metric: Metric) -> AxisRange {
+    match metric {
+        Metric::HealthScore => Point::SCORE_AXIS,
+        Metric::Responsiveness | Metric::Fairness | Metric::ValueAdd => Some((1.0, 5.0)),
+        Metric::GhostingRate | Metric::Activity => None,
+    }
+}
+
+/// The distribution of the metric that the query names.
+pub(crate) fn distribution_chart(catalog: &Catalog, request: PageRequest<'_>) -> PageResult<Option<DrawnChart>> {
+    let metric = request.parameter("metric").map(|metric| ("metric".to_owned(), metric.into_owned()));
+    let metric: Vec<(String, String)> = metric.into_iter().collect();
+    let parsed = catalog.parse(Resource::Leaderboard, &metric, ParseOptions { strict: true, ..PARSE_OPTIONS });
+    let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
+    let Request::Leaderboard(query) = parsed.request else { unreachable!("the leaderboard is not a list") };
+    let metric = if metric.is_empty() { shown_metric(catalog, query.metric) } else { query.metric };
+    Ok(DrawnChart::new("Leaderboard", histogram(catalog, metric)))
+}
+
+/// The metric, or without reviews the first one that needs none.
+fn shown_metric(catalog: &Catalog, metric: Metric) -> Metric {
+    let known = || Metric::ALL.iter().copied().find(|metric| has_board(catalog, *metric));
+    if has_board(catalog, metric) { metric } else { known().unwrap_or(metric) }
 }
 
 fn point(metric: Metric, value: f64, firm: &Firm) -> Option<Point> {
@@ -259,8 +288,9 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
         name(most),
         name(middle),
     );
-    let head = ChartHead::new("values", format!("All ranked firms by {}", text.axis.to_lowercase()), summary)
-        .table([text.axis, "Firms"], FIRMS);
+    let head = ChartHead::new("distribution", format!("All ranked firms by {}", text.axis.to_lowercase()), summary)
+        .table([text.axis, "Firms"], FIRMS)
+        .on_page("/leaderboard", &format!("metric={}", metric.name()));
     // A bar links to its first firm in the unfiltered ranking.
     let board = Link::new("/leaderboard", vec![("metric".to_owned(), metric.name().to_owned())]);
     let (ranked, _) = catalog.snapshot().leaderboard(metric);
@@ -291,7 +321,9 @@ fn scores(catalog: &Catalog) -> Option<Bars> {
         format::counted(firms, "firm has", "firms have"),
         sum as f64 / firms.max(1) as f64,
     );
-    let head = ChartHead::new("scores", "All health scores", summary).table(["Score", "Firms"], FIRMS);
+    let head = ChartHead::new("distribution", "All health scores", summary)
+        .table(["Score", "Firms"], FIRMS)
+        .on_page("/leaderboard", &format!("metric={}", Metric::HealthScore.name()));
     let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}&sort=health_score"));
     let bins = even_bins(&counts, SCORE_BIN);
     Bars::histogram(head, &counts, &bins, |score| score.to_string(), href)

@@ -7,7 +7,6 @@ mod account;
 mod alert_feed;
 mod assets;
 mod browse;
-mod canvas;
 mod card;
 mod charts;
 mod choice;
@@ -16,6 +15,7 @@ mod compare;
 mod conditions;
 mod data;
 mod docs;
+mod embed;
 mod error_page;
 mod feeds;
 mod field_years;
@@ -33,6 +33,7 @@ mod market;
 mod matching;
 mod moves;
 mod person;
+mod picture;
 mod question;
 mod reconcile;
 mod record_table;
@@ -205,6 +206,9 @@ pub async fn answer(
         }
         Some(PageHandler::Batch(respond)) => respond(request, form.as_deref().unwrap_or_default(), address).await,
         Some(PageHandler::Account(respond)) => account::answer(respond, values, request, form, address).await,
+        Some(PageHandler::Chart(chart)) => {
+            in_turn(request, address, |catalog| embed::page(catalog, request, route, chart)).await
+        }
         None => unknown(request),
     }
 }

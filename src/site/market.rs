@@ -1,11 +1,15 @@
 //! Markets: the rounds of a sector, country, city or stage, or all, by year and stage, with the most active investors.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use askama::Template;
 
-use crate::charts::{Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Heatmap, TileMap, Treemap};
+use crate::charts::{
+    Bars, ChartFigure, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Heatmap, Network, NetworkTie, TileMap,
+    Timeline, TimelineEvent, Treemap,
+};
 use crate::conditions::label_of;
 use crate::error_page::PageError;
 use crate::field_years::CoveredYears;
@@ -31,7 +35,15 @@ const GROUPS: usize = 12;
 const NEWEST: usize = 10;
 /// Rounds that are counted before other requests get their turn.
 const ROUNDS_OF_PIECE: usize = 1 << 12;
-const MAX_SECTORS: usize = 24;
+pub(crate) const MAX_SECTORS: usize = 24;
+const MAX_CITIES: usize = 24;
+/// Rounds on the timeline of a market: the largest, and the least for which it is drawn; how many have names.
+const MAX_LARGEST: usize = 60;
+const MIN_LARGEST: usize = 5;
+const NAMED: usize = 14;
+/// Firms of the network of a market: the most, and the least for which it is drawn.
+const MAX_FIRMS: usize = 36;
+const MIN_FIRMS: usize = 4;
 
 const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
 const STARTUPS: ChartUnit = ChartUnit::Count("startup", "startups");
@@ -57,6 +69,9 @@ struct MarketPage {
     by_stage_and_year: Option<Heatmap>,
     sectors: Option<Treemap>,
     countries: Option<TileMap>,
+    cities: Option<Treemap>,
+    largest: Option<Timeline>,
+    network: Option<Network>,
     /// Path of the rounds of each stage, and last of those of unknown stage; the stage in words, and their counts.
     stages: Vec<(String, String, Rest)>,
     /// Investors, each with the rounds that it led and those that name their leads; `None` if no round names them.
@@ -69,50 +84,283 @@ struct MarketPage {
     api: String,
 }
 
-/// `/markets`, `/sectors/{slug}`, `/countries/{code}`, `/cities/{name}`; the last three optionally with a stage.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, [name, stage]: PathValues<'_>) -> PageResult<String> {
-    let market = SCOPES.into_iter().find(|(_, above)| request.path.split('/').nth(1) == Some(*above));
-    let place = market.map(|(parameter, _)| (parameter, name));
-    let stage = (!stage.is_empty()).then_some(("stage", stage));
-    let conditions: Vec<(String, String)> =
-        place.into_iter().chain(stage).map(|(name, value)| (name.to_owned(), decoded(value))).collect();
-    let parsed = catalog.parse(Resource::Rounds, &conditions, OPTIONS).map_err(|_| PageError::UnknownPage)?;
-    let link = Link::canonical("/rounds", &parsed);
-    let Request::List(query) = parsed.request else { unreachable!("rounds are a list") };
-    if parsed.canonical.iter().any(|(_, value)| value.contains(',')) {
-        return Err(PageError::UnknownPage);
-    }
-    let named = ["stage", "sector", "country", "city"].into_iter().filter(|name| !link.text(name).is_empty());
-    let names: Vec<String> = named.map(|name| name_of(catalog, name, link.text(name))).collect();
-    let title = if names.is_empty() { "Markets".to_owned() } else { names.join(" · ") };
+/// The market that a path means.
+pub(crate) struct Market {
+    scope: MarketScope,
+    query: Query,
+    link: Link,
+    title: String,
+    is_all: bool,
+}
 
+impl Market {
+    /// The market of a page's path and its values; an error if there is none.
+    pub(crate) fn parse(catalog: &Catalog, path: &str, [name, stage]: PathValues<'_>) -> PageResult<Self> {
+        let scope = SCOPES.into_iter().find(|(_, above)| path.split('/').nth(1) == Some(*above));
+        let place = scope.map(|(parameter, _)| (parameter, name));
+        let stage = (!stage.is_empty()).then_some(("stage", stage));
+        let conditions: Vec<(String, String)> =
+            place.into_iter().chain(stage).map(|(name, value)| (name.to_owned(), decoded(value))).collect();
+        let parsed = catalog.parse(Resource::Rounds, &conditions, OPTIONS).map_err(|_| PageError::UnknownPage)?;
+        let link = Link::canonical("/rounds", &parsed);
+        let Request::List(query) = parsed.request else { unreachable!("rounds are a list") };
+        if parsed.canonical.iter().any(|(_, value)| value.contains(',')) {
+            return Err(PageError::UnknownPage);
+        }
+        let named = ["stage", "sector", "country", "city"].into_iter().filter(|name| !link.text(name).is_empty());
+        let names: Vec<String> = named.map(|name| name_of(catalog, name, link.text(name))).collect();
+        let title = if names.is_empty() { "Markets".to_owned() } else { names.join(" · ") };
+        Ok(Self { scope, query, link, title, is_all: names.is_empty() })
+    }
+
+    fn path(&self) -> String {
+        canonical_path(self.scope, &self.link)
+    }
+
+    /// The rounds of each year.
+    fn years<'a>(&'a self, catalog: &'a Catalog) -> MarketYears<'a> {
+        let years = aggregate(catalog, Resource::Rounds, &self.query.filters, &["year"], 100);
+        let covered = CoveredYears::new(catalog, None, markets_of(Table::Rounds, &self.query.filters));
+        MarketYears { shown: shown_years(&covered, &years), covered, years, market: self }
+    }
+
+    pub(crate) fn title(&self) -> &str {
+        &self.title
+    }
+
+    pub(crate) fn rounds_by_year(&self, catalog: &Catalog) -> Option<Bars> {
+        Some(self.years(catalog).charts()?.0)
+    }
+
+    pub(crate) fn raised_by_year(&self, catalog: &Catalog) -> Option<Bars> {
+        Some(self.years(catalog).charts()?.1)
+    }
+
+    pub(crate) fn stages_by_year(&self, catalog: &Catalog) -> Option<Heatmap> {
+        self.years(catalog).stages(catalog)
+    }
+
+    /// Startups by city; `None` unless the market is a country.
+    pub(crate) fn cities(&self, catalog: &Catalog) -> Option<Treemap> {
+        let ("country", _) = self.scope? else { return None };
+        let startups = self.link.at("/startups");
+        let filters = startup_filters(catalog, &startups)?;
+        let groups = aggregate(catalog, Resource::Startups, &filters, &["city"], MAX_CITIES);
+        let groups = grouping(&groups, "city")?;
+        let item = |group: &AggregateGroup| {
+            let href = startups.with("city", &group.value).href();
+            ChartItem::linked(&group.name, Some(group.count), href)
+        };
+        let known: u64 = groups.values.iter().map(|group| group.count).sum();
+        let known = format::counted(known, "startup", "startups");
+        let mut summary = match groups.values.len() {
+            MAX_CITIES => format!("The {MAX_CITIES} cities with most startups, which have {known}."),
+            count => format!("{known} in {}.", format::counted(count, "city", "cities")),
+        };
+        if groups.unknown.count > 0 {
+            summary +=
+                &format!(" The city of {} is not known.", format::counted(groups.unknown.count, "startup", "startups"));
+        }
+        let head = ChartHead::new("cities", "Startups by city", summary)
+            .table(["City", "Startups"], STARTUPS)
+            .on_page(&self.path(), "");
+        Treemap::new(head, groups.values.iter().map(item).collect())
+    }
+
+    /// The largest rounds of the market on a time axis. `None` for all markets together, or if few have an amount and a date.
+    pub(crate) fn timeline(&self, catalog: &Catalog) -> Option<Timeline> {
+        self.scope?;
+        let snapshot = catalog.snapshot();
+        let rounds = RowFilter::new(catalog, Table::Rounds, &self.query.filters);
+        let mut rounds: Vec<(u64, u32)> = pause::every(ROUNDS_OF_PIECE, rounds.rows_from(0))
+            .filter_map(|round| Some((snapshot.round_amount(round)?, round)))
+            .filter(|(_, round)| snapshot.round_date(*round).is_some())
+            .collect();
+        let known = rounds.len();
+        if known < MIN_LARGEST {
+            return None;
+        }
+        // Of equal amounts, the latest come first, as in lists.
+        rounds.sort_by_key(|(amount, round)| (Reverse(*amount), *round));
+        rounds.truncate(MAX_LARGEST);
+        let event = |(amount, round): &(u64, u32)| {
+            let startup = snapshot.round_startup(*round);
+            let (of, id) = (snapshot.slug(Table::Startups, startup), snapshot.slug(Table::Rounds, *round));
+            Some(TimelineEvent {
+                label: snapshot.name(Table::Startups, startup).to_owned(),
+                lane: Stage::place(snapshot.round_stage(*round)),
+                date: snapshot.round_date(*round)?,
+                amount: Some(*amount),
+                href: format!("/startups/{of}#round-{id}"),
+            })
+        };
+        let covered = CoveredYears::new(catalog, None, markets_of(Table::Rounds, &self.query.filters));
+        let which = if known > rounds.len() {
+            format!("each of the {} largest rounds", rounds.len())
+        } else {
+            "each round of known amount".to_owned()
+        };
+        let years = || rounds.iter().filter_map(|(_, round)| Some(snapshot.round_date(*round)?.year()));
+        let gaps = years().min().zip(years().max()).map(|(first, last)| covered.gaps(first, last)).unwrap_or_default();
+        let summary = format!("A dot for {which}; its area is the amount. The largest have names.{gaps}");
+        let head = ChartHead::new("largest", "Largest rounds", summary)
+            .table(["Startup", "Stage", "Date", "Amount"], ChartUnit::Usd)
+            .with_gap_reason(covered.gap_reason())
+            .on_page(&self.path(), "");
+        let stages: Vec<String> = Stage::places().map(format::stage).collect();
+        let rest = (known > rounds.len()).then(|| {
+            let smaller = format::counted(known - rounds.len(), "smaller round", "smaller rounds");
+            (smaller, self.link.href())
+        });
+        Timeline::new(
+            head,
+            &stages,
+            rounds.iter().filter_map(event).collect(),
+            |year| covered.covers(year),
+            rest,
+            NAMED,
+        )
+    }
+
+    /// Firms that join rounds of the market together. `None` for all markets together, or if few do.
+    pub(crate) fn network(&self, catalog: &Catalog) -> Option<Network> {
+        self.scope?;
+        let snapshot = catalog.snapshot();
+        let rounds = RowFilter::new(catalog, Table::Rounds, &self.query.filters);
+        let all = || pause::every(ROUNDS_OF_PIECE, rounds.rows_from(0));
+        let mut counts: HashMap<u32, u32> = HashMap::new();
+        for (firm, _) in all().flat_map(|round| snapshot.round_investors(round)) {
+            *counts.entry(firm).or_default() += 1;
+        }
+        let investors = counts.len();
+        let slugs = snapshot.slug_ranks(Table::Firms);
+        let mut firms: Vec<(u32, u32)> = counts.into_iter().collect();
+        firms.sort_unstable_by_key(|(firm, rounds)| (Reverse(*rounds), slugs[*firm as usize]));
+        firms.truncate(MAX_FIRMS);
+        let places: HashMap<u32, usize> = firms.iter().enumerate().map(|(place, (firm, _))| (*firm, place)).collect();
+        let mut shared: BTreeMap<[usize; 2], u32> = BTreeMap::new();
+        for round in all() {
+            let joined: Vec<usize> =
+                snapshot.round_investors(round).filter_map(|(firm, _)| places.get(&firm).copied()).collect();
+            for (index, one) in joined.iter().enumerate() {
+                for other in joined[..index].iter().filter(|other| *other != one) {
+                    *shared.entry([*one.min(other), *one.max(other)]).or_default() += 1;
+                }
+            }
+        }
+        let ties: Vec<NetworkTie> =
+            shared.into_iter().map(|(between, shared)| NetworkTie { between, shared }).collect();
+        if firms.len() < MIN_FIRMS || ties.len() < MIN_FIRMS {
+            return None;
+        }
+        let item = |(firm, rounds): &(u32, u32)| {
+            let (name, slug) = (snapshot.name(Table::Firms, *firm), snapshot.slug(Table::Firms, *firm));
+            ChartItem::linked(name, Some(u64::from(*rounds)), format!("/vcs/{slug}"))
+        };
+        let which = if investors > firms.len() {
+            format!("The {} firms with most rounds here", firms.len())
+        } else {
+            format::counted(firms.len(), "firm", "firms")
+        };
+        let summary = format!(
+            "{which}: the larger a dot, the more rounds; the thicker a line, the more of them shared. \
+             Rounds whose investors are not known do not count."
+        );
+        let head = ChartHead::new("network", "Who invests together", summary)
+            .table(["Firm", "Rounds here", "Most with", "Shared"], ROUNDS)
+            .on_page(&self.path(), "");
+        Network::new(head, firms.iter().map(item).collect(), ties)
+    }
+
+    pub(crate) fn by_sector(&self, catalog: &Catalog) -> Option<Bars> {
+        self.breakdown(catalog, &BREAKDOWNS[0])
+    }
+
+    pub(crate) fn by_country(&self, catalog: &Catalog) -> Option<Bars> {
+        self.breakdown(catalog, &BREAKDOWNS[1])
+    }
+
+    /// Rounds by sector or country; `None` if the market is limited to one. All markets together have maps instead.
+    fn breakdown(&self, catalog: &Catalog, (name, chart, title, head): &Breakdown) -> Option<Bars> {
+        let (parameter, _) = self.scope?;
+        if !self.link.text(name).is_empty() || (*name == "country" && parameter == "city") {
+            return None;
+        }
+        let rounds = aggregate(catalog, Resource::Rounds, &self.query.filters, &[name], GROUPS);
+        let groups = grouping(&rounds, name)?.values.iter();
+        let items = groups
+            .map(|group| ChartItem::linked(&group.name, Some(group.count), self.link.with(name, &group.value).href()));
+        let head = ChartHead::new(chart, *title, "").table([head, "Rounds"], ROUNDS).on_page(&self.path(), "");
+        Bars::breakdown(head, &items.collect::<Vec<_>>(), None)
+    }
+}
+
+/// Parameter, name of the chart, title, heading.
+type Breakdown = (&'static str, &'static str, &'static str, &'static str);
+
+const BREAKDOWNS: [Breakdown; 2] =
+    [("sector", "by-sector", "Rounds by sector", "Sector"), ("country", "by-country", "Rounds by country", "Country")];
+
+/// The conditions of a list of startups; `None` if its parameters are not those of startups.
+fn startup_filters(catalog: &Catalog, link: &Link) -> Option<Vec<Filter>> {
+    let parsed = catalog.parse(Resource::Startups, &link.others(&[]), OPTIONS).ok()?;
+    match parsed.request {
+        Request::List(query) => Some(query.filters),
+        _ => None,
+    }
+}
+
+struct MarketYears<'a> {
+    market: &'a Market,
+    covered: CoveredYears<'a>,
+    years: Arc<Aggregate>,
+    shown: Option<(i32, i32)>,
+}
+
+impl MarketYears<'_> {
+    fn charts(&self) -> Option<(Bars, Bars)> {
+        Some(by_year(&self.covered, &self.years, self.shown?, &self.market.link, &self.market.path()))
+    }
+
+    fn stages(&self, catalog: &Catalog) -> Option<Heatmap> {
+        let Market { query, link, .. } = self.market;
+        by_stage_and_year(catalog, &self.covered, query, self.shown?, link, &self.market.path())
+    }
+}
+
+/// `/markets`, `/sectors/{slug}`, `/countries/{code}`, `/cities/{name}`; the last three optionally with a stage.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, values: PathValues<'_>) -> PageResult<String> {
+    let of_market = Market::parse(catalog, request.path, values)?;
+    let Market { scope: market, query, link, title, is_all } = &of_market;
     let rounds = aggregate(catalog, Resource::Rounds, &query.filters, &["stage", "investor"], GROUPS);
-    let years = aggregate(catalog, Resource::Rounds, &query.filters, &["year"], 100);
-    let covered = CoveredYears::new(catalog, None, markets_of(Table::Rounds, &query.filters));
-    let shown = shown_years(&covered, &years);
-    let total_of = |resource: Resource| total(catalog, resource, &link, OPTIONS);
-    let newest = catalog.list(&query, ListPosition::default(), NEWEST);
+    let years = of_market.years(catalog);
+    let total_of = |resource: Resource| total(catalog, resource, link, OPTIONS);
+    let newest = catalog.list(query, ListPosition::default(), NEWEST);
     let investors = investors(catalog, &rounds, &query.filters);
-    let description = description(&title, names.is_empty(), &rounds);
+    let description = description(title, *is_all, &rounds);
+    let by_year = years.charts();
+    let layout = PageLayout::new(catalog.snapshot(), title, &description, &of_market.path()).canonical(request.state);
     render(&MarketPage {
-        layout: PageLayout::new(catalog.snapshot(), &title, &description, &canonical_path(market, &link))
-            .canonical(request.state),
-        crumbs: crumbs(catalog, market, &link),
+        layout: layout.with_chart(request.state, by_year.as_ref().map(|(rounds, _)| rounds.head())),
+        crumbs: crumbs(catalog, *market, link),
         rounds: rounds.total,
         startups: total_of(Resource::Startups),
         firms: total_of(Resource::Firms),
         amounts: rounds.amounts.unwrap_or_default(),
-        by_year: shown.map(|shown| by_year(&covered, &years, shown, &link)),
-        by_stage_and_year: shown.and_then(|shown| by_stage_and_year(catalog, &covered, &query, shown, &link)),
-        sectors: if market.is_none() { sectors(catalog, MAX_SECTORS) } else { None },
+        by_year,
+        by_stage_and_year: years.stages(catalog),
+        sectors: if market.is_none() { sectors(catalog, MAX_SECTORS, "/markets") } else { None },
         countries: if market.is_none() { countries(catalog) } else { None },
-        stages: stages(&rounds, market, &link),
+        cities: of_market.cities(catalog),
+        largest: of_market.timeline(catalog),
+        network: of_market.network(catalog),
+        stages: stages(&rounds, *market, link),
         shows_led: investors.iter().any(|(_, led)| led.is_some()),
         investors,
-        breakdowns: breakdowns(catalog, &query.filters, market, &link),
+        breakdowns: BREAKDOWNS.iter().filter_map(|breakdown| of_market.breakdown(catalog, breakdown)).collect(),
         newest: round_table::table_of(catalog, &newest.rows)?,
         api: link.at(&request.api("funding-rounds/aggregate")).with("group_by", "year,stage,investor").href(),
-        link,
+        link: link.clone(),
     })
 }
 
@@ -186,7 +434,9 @@ pub(crate) fn rounds_by_year(catalog: &Catalog) -> Option<Bars> {
         ChartItem::linked(year.to_string(), rounds, format!("/rounds?since={year}&until={year}"))
     };
     let items = years.into_iter().map(item).collect();
-    let head = ChartHead::new("years-chart", "Funding rounds by year", summary);
+    let head = ChartHead::new("rounds-by-year", "Funding rounds by year", summary)
+        .with_gap_reason(covered.gap_reason())
+        .on_page("/data", "");
     Some(Bars::new(head, ["Year", "Rounds"], ROUNDS, items).partly_covered(|year| covered.is_part_named(year)))
 }
 
@@ -206,7 +456,13 @@ fn year_href(link: &Link, year: i32) -> String {
 }
 
 /// Charts of rounds and of amounts raised. A year that the data does not cover is unknown, not zero.
-fn by_year(covered: &CoveredYears<'_>, years: &Aggregate, (first, last): (i32, i32), link: &Link) -> (Bars, Bars) {
+fn by_year(
+    covered: &CoveredYears<'_>,
+    years: &Aggregate,
+    (first, last): (i32, i32),
+    link: &Link,
+    page: &str,
+) -> (Bars, Bars) {
     let group = |year: i32| grouping(years, "year")?.values.iter().find(|group| group.value == year.to_string());
     let items = |value: &dyn Fn(i32) -> Option<u64>| -> Vec<ChartItem> {
         (first..=last).map(|year| ChartItem::linked(year.to_string(), value(year), year_href(link, year))).collect()
@@ -222,8 +478,11 @@ fn by_year(covered: &CoveredYears<'_>, years: &Aggregate, (first, last): (i32, i
     let usd: u64 = (first..=last).filter_map(raised).sum();
     let period = format!("from {first} to {last}.{}", covered.gaps(first, last));
     let rounds = format!("{} {period}", format::counted(rounds, "round", "rounds"));
-    let rounds = ChartHead::new("rounds", "Rounds per year", rounds);
-    let usd = ChartHead::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd)));
+    let head = |name, title, summary: String| {
+        ChartHead::new(name, title, summary).with_gap_reason(covered.gap_reason()).on_page(page, "")
+    };
+    let rounds = head("rounds", "Rounds per year", rounds);
+    let usd = head("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd)));
     let rounds = Bars::new(rounds, ["Year", "Rounds"], ROUNDS, items(&count));
     let usd = Bars::new(usd, ["Year", "US dollars"], ChartUnit::Usd, items(&raised));
     let is_part = |year: &str| covered.is_part_named(year);
@@ -237,6 +496,7 @@ fn by_stage_and_year(
     query: &Query,
     (first, last): (i32, i32),
     link: &Link,
+    page: &str,
 ) -> Option<Heatmap> {
     if !link.text("stage").is_empty() || first == last {
         return None;
@@ -268,12 +528,15 @@ fn by_stage_and_year(
     let gaps = covered.gaps(first, last);
     let summary = format!("The number of rounds of each stage, by year from {first} to {last}.{gaps}");
     let columns = (first..=last).map(|year| year.to_string()).collect();
-    let head = ChartHead::new("stage-years", "Rounds by stage and year", summary).table(["Stage"], ROUNDS);
+    let head = ChartHead::new("stages", "Rounds by stage and year", summary)
+        .table(["Stage"], ROUNDS)
+        .with_gap_reason(covered.gap_reason())
+        .on_page(page, "");
     (!rows.is_empty()).then(|| Heatmap::new(head, columns, rows))
 }
 
-/// The `max` largest sectors by number of startups.
-pub(crate) fn sectors(catalog: &Catalog, max: usize) -> Option<Treemap> {
+/// The `max` largest sectors by number of startups, for a page.
+pub(crate) fn sectors(catalog: &Catalog, max: usize, page: &str) -> Option<Treemap> {
     let groups = aggregate(catalog, Resource::Startups, &[], &["sector"], max);
     let groups = &grouping(&groups, "sector")?.values;
     let item =
@@ -283,7 +546,9 @@ pub(crate) fn sectors(catalog: &Catalog, max: usize) -> Option<Treemap> {
         count => format::counted(count, "sector", "sectors"),
     };
     let summary = format!("{which} by the number of their startups; a startup can be in several.");
-    let head = ChartHead::new("sectors", "Startups by sector", summary).table(["Sector", "Startups"], STARTUPS);
+    let head = ChartHead::new("sectors", "Startups by sector", summary)
+        .table(["Sector", "Startups"], STARTUPS)
+        .on_page(page, "");
     Treemap::new(head, groups.iter().map(item).collect())
 }
 
@@ -297,7 +562,9 @@ pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
     };
     let marks: BTreeMap<Country, ChartMark> = counts.iter().filter_map(mark).collect();
     let summary = format!("Startups of {}.", format::counted(marks.len(), "country", "countries"));
-    let head = ChartHead::new("countries", "Startups by country", summary).table(["Country", "Startups"], STARTUPS);
+    let head = ChartHead::new("countries", "Startups by country", summary)
+        .table(["Country", "Startups"], STARTUPS)
+        .on_page("/markets", "");
     (!marks.is_empty()).then(|| TileMap::new(head, &marks))
 }
 
@@ -325,21 +592,4 @@ fn investors(catalog: &Catalog, rounds: &Aggregate, filters: &[Filter]) -> Vec<(
     };
     let groups = grouping(rounds, "investor").into_iter().flat_map(|grouping| &grouping.values);
     pause::every(1, groups).filter_map(investor).collect()
-}
-
-/// Rounds by each of sector and country that the page is not limited to. The page of all markets has maps instead.
-fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope, link: &Link) -> Vec<Bars> {
-    let Some((parameter, _)) = market else { return Vec::new() };
-    let all = [("sector", "Rounds by sector", "Sector"), ("country", "Rounds by country", "Country")];
-    let open = all.into_iter().filter(|(name, ..)| link.text(name).is_empty());
-    let open = open.filter(|(name, ..)| *name == "sector" || parameter != "city");
-    let breakdown = |(name, title, head)| {
-        let rounds = aggregate(catalog, Resource::Rounds, filters, &[name], GROUPS);
-        let groups = grouping(&rounds, name)?.values.iter();
-        let items =
-            groups.map(|group| ChartItem::linked(&group.name, Some(group.count), link.with(name, &group.value).href()));
-        let head = ChartHead::new("", title, "").table([head, "Rounds"], ROUNDS);
-        Bars::breakdown(head, &items.collect::<Vec<_>>(), None)
-    };
-    open.filter_map(breakdown).collect()
 }

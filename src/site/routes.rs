@@ -11,8 +11,9 @@ use http::{HeaderMap, Response, StatusCode};
 
 use crate::account::AccountHandler;
 use crate::account::form::{MAX_BYTES, MAX_LIST_BYTES, MAX_TEXT_BYTES};
+use crate::embed::ChartEntry;
 use crate::twin::{TwinFormat, TwinSubject};
-use crate::{PAGES, PageRequest, PageResult, account, reconcile};
+use crate::{PAGES, PageRequest, PageResult, account, embed, reconcile};
 use catalog::{Catalog, Issue, Issues, ParameterError, Resource};
 use transport::headers::READS;
 use transport::negotiation::has_content_type;
@@ -34,6 +35,8 @@ pub(crate) enum PageHandler {
     /// Answers many items, each in its turn, for the client's address; the body is that of a form.
     Batch(BatchHandler),
     Account(AccountHandler),
+    /// The embeddable page of a chart.
+    Chart(&'static ChartEntry),
 }
 
 #[derive(Clone, Copy)]
@@ -93,6 +96,12 @@ pub(crate) const fn raw(path: &'static str, respond: RawHandler) -> PageRow {
 
 pub(crate) const fn batch(path: &'static str, respond: BatchHandler) -> PageRow {
     row(path, Some(PageHandler::Batch(respond)))
+}
+
+/// The embeddable page of a chart, with its picture and its data as twins.
+pub(crate) fn chart(path: &'static str, entry: &'static ChartEntry) -> PageRow {
+    let row = row(path, Some(PageHandler::Chart(entry))).cached().with_twins(TwinSubject::Chart(entry));
+    PageRow { parameters: entry.parameters, ..row.labelled("/embed/{chart}") }
 }
 
 /// A page of accounts, to complete by [`PageRow::get`], [`PageRow::post`] or both.
@@ -181,9 +190,11 @@ impl<'a> PageRoute<'a> {
         if let Some((row, values)) = find(path) {
             return Some(Self { row, values, twin: None });
         }
-        let (path, format) = TwinFormat::split(path).filter(|(path, _)| !path.contains('.'))?;
+        let (path, format) =
+            TwinFormat::split(path).filter(|(path, _)| !path.contains('.') || embed::is_below(path))?;
         let (row, values) = find(path)?;
-        Some(Self { row, values, twin: Some((row.twins?, format)) })
+        let subject = row.twins.filter(|subject| subject.has(format))?;
+        Some(Self { row, values, twin: Some((subject, format)) })
     }
 
     /// The path without its values.
@@ -227,7 +238,8 @@ impl<'a> PageRoute<'a> {
 
     /// True if it is a page for people, not a twin, a feed, a file or a service for programs.
     pub(crate) fn is_html(self) -> bool {
-        let is_page = |handler| matches!(handler, PageHandler::Html(_) | PageHandler::Account(_));
+        let is_page =
+            |handler| matches!(handler, PageHandler::Html(_) | PageHandler::Account(_) | PageHandler::Chart(_));
         self.twin.is_none() && self.row.get.or(self.row.post).is_some_and(is_page)
     }
 
@@ -254,8 +266,10 @@ impl<'a> PageRoute<'a> {
         if is_accepted { Ok(self.row.max_form) } else { Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, detail)) }
     }
 
+    /// True of the files of charts, too.
     pub(crate) fn is_cached(self) -> bool {
-        self.twin.is_none() && self.row.is_cached
+        let is_of_chart = matches!(self.twin, Some((TwinSubject::Chart(_), _)));
+        self.row.is_cached && (self.twin.is_none() || is_of_chart)
     }
 
     pub(crate) fn handler(self, is_form: bool) -> Option<PageHandler> {
@@ -263,9 +277,9 @@ impl<'a> PageRoute<'a> {
     }
 }
 
-/// The paths of all pages with their placeholders, each with true if it has twins.
-pub fn all_paths() -> impl Iterator<Item = (&'static str, bool)> {
-    rows().map(|row| (row.path, row.twins.is_some()))
+/// The paths of all pages with their placeholders, each with the extensions of its twins.
+pub fn all_paths() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    rows().map(|row| (row.path, row.twins.map_or_else(Vec::new, |subject| subject.extensions().collect())))
 }
 
 /// The paths of the pages that anybody reads by GET, with their placeholders.
@@ -307,7 +321,7 @@ pub fn page_above(path: &str) -> &str {
 }
 
 fn rows() -> impl Iterator<Item = &'static PageRow> {
-    PAGES.iter().chain(reconcile::PAGES).chain(account::pages())
+    PAGES.iter().chain(reconcile::PAGES).chain(account::pages()).chain(embed::pages())
 }
 
 fn find(path: &str) -> Option<(&'static PageRow, PathValues<'_>)> {
@@ -393,6 +407,12 @@ mod tests {
             ("/sectors/fintech.md", None),
             ("/reconcile.json", None),
             ("/account.md", None),
+            ("/embed/vcs/alder-capital/years", Some("/embed/{chart}")),
+            ("/embed/vcs/alder-capital/years.png", Some("/{page}.png")),
+            ("/embed/cities/St.%20Gallen/rounds.svg", Some("/{page}.svg")),
+            ("/embed/vcs/alder-capital/years.md", None),
+            ("/embed/vcs/alder-capital/other.svg", None),
+            ("/vcs.svg", None),
         ] {
             assert_eq!(label(path), known, "{path}");
         }

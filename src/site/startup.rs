@@ -6,6 +6,7 @@ use askama::Template;
 use crate::charts::{ChartHead, ChartItem, ChartUnit, DatedAmount, Matrix, MatrixRow, StepChart};
 use crate::columns::{number, words};
 use crate::conditions::label_of;
+use crate::embed::DrawnChart;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::lists::{amount_cell, investors_cell};
@@ -69,7 +70,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     render(&StartupPage {
         layout: PageLayout::of_record(catalog, request, (Table::Startups, row), &description(&startup), about),
         sectors: sector_links(catalog, &startup.sectors, "/startups?sector=").collect(),
-        funding: all_shown.then(|| funding(&rounds)).flatten(),
+        funding: all_shown.then(|| funding(&rounds, &startup.slug)).flatten(),
         investors: all_shown.then(|| investors(catalog, row)).flatten(),
         rounds,
         people: records(catalog, Table::People, &people)?,
@@ -155,7 +156,28 @@ fn description(startup: &Startup) -> String {
     format!("{}, a startup{place}: {raised}{rounds}{investors}.", startup.name)
 }
 
-fn funding(rounds: &[FundingRound]) -> Option<StepChart> {
+/// `None` as on the page: without dated rounds, or if the page does not show all rounds.
+pub(crate) fn funding_chart(catalog: &Catalog, slug: &str) -> PageResult<Option<DrawnChart>> {
+    let row = find(catalog, Table::Startups, slug)?;
+    let snapshot = catalog.snapshot();
+    let of_startup = Filter::AnyOf(Facet::Startup, vec![row]);
+    let (rounds, count) = first_rows(catalog, Table::Rounds, of_startup, MAX_ROUNDS);
+    let all_shown = count <= rounds.len() as u64;
+    let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &rounds)?;
+    let chart = all_shown.then(|| funding(&rounds, snapshot.slug(Table::Startups, row))).flatten();
+    Ok(DrawnChart::new(snapshot.name(Table::Startups, row), chart))
+}
+
+/// As [`funding_chart`].
+pub(crate) fn investors_chart(catalog: &Catalog, slug: &str) -> PageResult<Option<DrawnChart>> {
+    let row = find(catalog, Table::Startups, slug)?;
+    let snapshot = catalog.snapshot();
+    let rounds = snapshot.facet_rows(Table::Rounds, Facet::Startup, row).iter().count();
+    let chart = (rounds <= MAX_ROUNDS).then(|| investors(catalog, row)).flatten();
+    Ok(DrawnChart::new(snapshot.name(Table::Startups, row), chart))
+}
+
+fn funding(rounds: &[FundingRound], slug: &str) -> Option<StepChart> {
     let step = |round: &FundingRound| DatedAmount {
         label: format::round(round.stage.as_deref()),
         date: round.announced_on,
@@ -181,7 +203,8 @@ fn funding(rounds: &[FundingRound]) -> Option<StepChart> {
     }
     // The page has the newest first.
     let steps = rounds.iter().rev().map(step).collect();
-    StepChart::new(ChartHead::new("funding", "Raised in total", summary), ["Round", "Date", "Amount", "Total"], steps)
+    let head = ChartHead::new("funding", "Raised in total", summary).on_page(&format!("/startups/{slug}"), "");
+    StepChart::new(head, ["Round", "Date", "Amount", "Total"], steps)
 }
 
 /// Investors and rounds. `None` if fewer than two rounds have known investors: the table of rounds suffices.
@@ -257,8 +280,18 @@ fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
     if firms.len() < investors {
         rest.push((format::counted(investors - firms.len(), "investor", "investors"), "#rounds".to_owned()));
     }
-    let head = ChartHead::new("matrix", "Who joined which round", summary)
-        .table(["Investor", "Rounds"], ChartUnit::Count("round", "rounds"));
+    let finding = match several {
+        0 => format!("None of {} joined more than one round", format::counted(investors, "investor", "investors")),
+        _ => format!(
+            "{} of {} joined more than one round",
+            format::number(several),
+            format::counted(investors, "investor", "investors")
+        ),
+    };
+    let head = ChartHead::new("investors", "Who joined which round", summary)
+        .table(["Investor", "Rounds"], ChartUnit::Count("round", "rounds"))
+        .found(finding)
+        .on_page(&format!("/startups/{slug}"), "");
     let (columns, rows) = (shown.iter().map(column).collect(), firms.iter().map(row).collect());
     Matrix::new(head, columns, rows, rest)
 }

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, PageQuery, Pager, page_size, position_of};
+use crate::embed::{self, ChartEntry};
 use crate::error_page::{PageError, path_of};
 use crate::format::ACCEPTS;
 use crate::link::Link;
@@ -26,21 +27,24 @@ use transport::warnings::write_warnings;
 pub(crate) enum TwinFormat {
     Markdown,
     Json,
-    /// Only for lists.
+    /// Only for lists and charts.
     Csv,
+    /// Only for charts.
+    Svg,
+    Png,
 }
 
 impl TwinFormat {
-    const ALL: [Self; 3] = [Self::Markdown, Self::Json, Self::Csv];
+    const ALL: [Self; 5] = [Self::Markdown, Self::Json, Self::Csv, Self::Svg, Self::Png];
 
     /// The extension of the path.
     pub(crate) fn extension(self) -> &'static str {
-        [".md", ".json", ".csv"][self as usize]
+        [".md", ".json", ".csv", ".svg", ".png"][self as usize]
     }
 
     /// The path in logs and metrics.
     pub(crate) fn label(self) -> &'static str {
-        ["/{page}.md", "/{page}.json", "/{page}.csv"][self as usize]
+        ["/{page}.md", "/{page}.json", "/{page}.csv", "/{page}.svg", "/{page}.png"][self as usize]
     }
 
     /// Splits the path of a twin into the path of its page and the format.
@@ -54,6 +58,21 @@ pub(crate) enum TwinSubject {
     Record(Table),
     /// Of reviews, the approved ones of the firm with the slug in the path.
     List(Resource),
+    /// In the formats of [`crate::embed`].
+    Chart(&'static ChartEntry),
+}
+
+impl TwinSubject {
+    pub(crate) fn has(self, format: TwinFormat) -> bool {
+        match self {
+            Self::Chart(_) => format != TwinFormat::Markdown,
+            _ => matches!(format, TwinFormat::Markdown | TwinFormat::Json | TwinFormat::Csv),
+        }
+    }
+
+    pub(crate) fn extensions(self) -> impl Iterator<Item = &'static str> {
+        TwinFormat::ALL.into_iter().filter(move |format| self.has(*format)).map(TwinFormat::extension)
+    }
 }
 
 #[derive(Serialize)]
@@ -73,7 +92,7 @@ struct TwinPagination {
 }
 
 #[derive(Serialize)]
-struct TwinMeta<'a> {
+pub(crate) struct TwinMeta<'a> {
     snapshot: String,
     invented: bool,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -87,7 +106,7 @@ struct TwinMeta<'a> {
 }
 
 impl<'a> TwinMeta<'a> {
-    fn new(catalog: &'a Catalog, warnings: Vec<ParameterError>) -> Self {
+    pub(crate) fn new(catalog: &'a Catalog, warnings: Vec<ParameterError>) -> Self {
         let snapshot = catalog.snapshot();
         Self {
             snapshot: snapshot.version().to_string(),
@@ -108,6 +127,9 @@ pub(crate) fn respond(
     slug: &str,
 ) -> PageResult {
     let (path, _) = TwinFormat::split(request.path).unwrap_or((request.path, format));
+    if let TwinSubject::Chart(chart) = subject {
+        return embed::file(catalog, request, route, chart, format);
+    }
     if format == TwinFormat::Csv {
         return csv_response(catalog, request, subject, path);
     }
@@ -127,6 +149,7 @@ pub(crate) fn respond(
             )
         }
         TwinSubject::List(resource) => list_twin(catalog, request, resource, path, slug)?,
+        TwinSubject::Chart(_) => return Err(PageError::UnknownPage),
     };
     let (body, content_type) = if format == TwinFormat::Json {
         (serde_json::to_vec(&twin).expect("a twin has a JSON form"), "application/json")
@@ -233,6 +256,8 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> S
             }
             write_table(&mut text, data.as_array().map_or(&[], Vec::as_slice), resource.table());
         }
+        // Charts have no Markdown.
+        TwinSubject::Chart(_) => {}
     }
     if let Some(question) = &twin.meta.question {
         let read = question.parts.iter().map(|part| format!("“{}” as {} {}", part.text, part.parameter, part.value));

@@ -50,7 +50,7 @@ fn names_type(headers: &HeaderMap, is_wanted: impl Fn(&str) -> bool) -> bool {
 
 /// True if the path ends with the extension of a format for programs: no refusal of such a path is a page.
 pub fn names_file(path: &str) -> bool {
-    const EXTENSIONS: [&str; 9] = ["atom", "csv", "json", "md", "ndjson", "parquet", "png", "txt", "xml"];
+    const EXTENSIONS: [&str; 10] = ["atom", "csv", "json", "md", "ndjson", "parquet", "png", "svg", "txt", "xml"];
     let name = path.rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
 }

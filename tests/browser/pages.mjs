@@ -8,7 +8,7 @@ const WIDTHS = [1440, 768, 390, 320];
 const PAGES = [
   "/", "/?q=zzxqwy", "/?q=newest+seed+startups+in+the+US+that+glow", "/vcs", "/vcs?stage=seed,series-a&country=DE", "/vcs?check_usd=abc&per_page=50", "/startups", "/people", "/rounds",
   "/sectors", "/markets", "/countries/us", "/match", "/match?stage=seed&country=US&raise_usd=2m", "/match?raise_usd=abc", "/compare",
-  "/leaderboard", "/leaderboard?metric=activity&stage=seed", "/data", "/releases", "/resolve", "/docs", "/docs/reference",
+  "/leaderboard", "/leaderboard?metric=activity&stage=seed", "/data", "/releases", "/resolve", "/docs", "/docs/charts", "/docs/reference",
 ];
 const BUNDLED = [
   "/?q=aldr+captial", "/startups?q=the+5+largest+fintech+startups", "/startups?text=workflow+tools", "/?q=workflow+pilots",

@@ -93,7 +93,9 @@ for (const input of document.querySelectorAll("input[data-find]")) {
 
 // One stop for the keyboard in each chart or group of links: the arrow keys go on from there, in a table also up and down.
 for (const group of document.querySelectorAll("[data-arrows]")) {
-  const links = [...group.querySelectorAll("a[href]")];
+  const links = [...group.querySelectorAll("a[href]:not(svg *), summary")];
+  const isShown = (link) => link.checkVisibility?.() ?? (link.matches("summary") || !link.closest("details:not([open])"));
+  const shown = () => links.filter(isShown);
   const choose = (chosen) => { for (const link of links) link.tabIndex = link === chosen ? 0 : -1; };
   const beyond = (link, step) => {
     const cell = link.closest("td, th");
@@ -101,14 +103,19 @@ for (const group of document.querySelectorAll("[data-arrows]")) {
       const next = row.cells[cell.cellIndex]?.querySelector("a[href]");
       if (next) return next;
     }
-    return cell && group.querySelector("td a") ? undefined : links[links.indexOf(link) + step];
+    const rest = shown(), table = cell?.closest("table"), is = (side) => (other) => table.compareDocumentPosition(other) === side;
+    if (!table) return rest[rest.indexOf(link) + step];
+    return step > 0 ? rest.find(is(Node.DOCUMENT_POSITION_FOLLOWING)) : rest.findLast(is(Node.DOCUMENT_POSITION_PRECEDING));
   };
-  choose(links[0]);
+  choose(shown()[0]);
+  // What was chosen may be in a table that was closed, or that shows on narrow screens only.
+  group.addEventListener("toggle", ({ target }) => choose(target.querySelector("summary")), true);
+  addEventListener("resize", () => { if (!shown().some((link) => link.tabIndex === 0)) choose(shown()[0]); });
   group.addEventListener("focusin", ({ target }) => { if (links.includes(target)) choose(target); });
   group.addEventListener("keydown", (event) => {
-    const link = event.target.closest("a[href]"), at = links.indexOf(link);
+    const link = event.target.closest("a[href], summary"), open = shown(), at = open.indexOf(link);
     if (at < 0 || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    const next = { ArrowRight: links[at + 1], ArrowLeft: links[at - 1], Home: links[0], End: links.at(-1) }[event.key]
+    const next = { ArrowRight: open[at + 1], ArrowLeft: open[at - 1], Home: open[0], End: open.at(-1) }[event.key]
       ?? (event.key === "ArrowDown" ? beyond(link, 1) : event.key === "ArrowUp" ? beyond(link, -1) : undefined);
     if (next) { next.focus(); event.preventDefault(); }
   });

@@ -7,7 +7,8 @@ use askama::Template;
 
 use crate::charts::labels::{CENTERED, GAP, Label, LabelPlacer, WIDTHS};
 use crate::charts::{
-    ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, DataCell, DataRow, NOT_COVERED, Percent, round, text,
+    ChartData, ChartFigure, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, DataCell, DataRow, Datum, Drawing,
+    KeyItem, NOT_COVERED, Percent, Shapes, largest, round, text,
 };
 
 /// Height of a figure, in CSS pixels as all heights.
@@ -46,6 +47,8 @@ pub(crate) struct Bars {
     /// Color class and name of each series.
     legend: Vec<(String, String)>,
     table: Vec<DataRow>,
+    /// Names of the bars of which only a part is covered.
+    parts: Vec<String>,
     /// Omitted rows in words, and the path of a list that has them.
     rest: Option<(String, String)>,
 }
@@ -125,6 +128,9 @@ impl Bars {
                 mark.title.push_str(", others may be missing");
             }
         }
+        let is_known = |row: &&DataRow| row.cells.last().is_some_and(|cell| cell.datum != Datum::Unknown);
+        let parts = self.table.iter().filter(is_known).filter(|row| is_part(&row.label));
+        self.parts = parts.map(|row| row.label.clone()).collect();
         self
     }
 
@@ -157,6 +163,7 @@ impl Bars {
         };
         let marks = items.iter().map(mark).collect();
         let table = head.rows(items);
+        let head = head.or_found(|head| largest(head.unit, items.iter().map(|item| (item.label.as_str(), item.value))));
         Some(Self { rest, ..Self::horizontal(BarForm::Rows, head, marks, table) })
     }
 
@@ -172,12 +179,23 @@ impl Bars {
     }
 
     fn horizontal(form: BarForm, head: ChartHead, marks: Vec<BarMark>, table: Vec<DataRow>) -> Self {
-        Self { form, head, height: THICKNESS, marks, labels: Vec::new(), legend: Vec::new(), table, rest: None }
+        Self {
+            form,
+            head,
+            height: THICKNESS,
+            marks,
+            labels: Vec::new(),
+            legend: Vec::new(),
+            table,
+            parts: Vec::new(),
+            rest: None,
+        }
     }
 
     /// Bars of `items`, or of the parts that `series` add up to: a class and the value in each bar.
     fn vertical(form: BarForm, mut head: ChartHead, items: &[ChartItem], series: &[(String, ChartRow)]) -> Self {
         let unit = head.unit;
+        head = head.or_found(|_| largest(unit, items.iter().map(|item| (item.label.as_str(), item.value))));
         // Share of a column that its bar takes, limited to `widest` of the chart.
         let [height, base, top, gap_height, share, widest] = match form {
             BarForm::Figure => [HEIGHT, BASE, TOP, GAP_HEIGHT, 0.74, 0.08],
@@ -193,7 +211,8 @@ impl Bars {
             head.heads.insert(place + 1, row.label.clone());
             for (of_item, cell) in table.iter_mut().zip(&row.cells) {
                 let text = cell.value.map_or_else(String::new, |value| unit.short(value));
-                of_item.cells.insert(place, DataCell { text, href: cell.href.clone() });
+                let datum = cell.value.into();
+                of_item.cells.insert(place, DataCell { text, href: cell.href.clone(), datum });
             }
         }
         let mut marks = Vec::new();
@@ -222,7 +241,7 @@ impl Bars {
         }
         let labels = if matches!(form, BarForm::Figure) { figure_labels(items, unit, scale) } else { Vec::new() };
         let legend = series.iter().map(|(class, row)| (class.clone(), row.label.clone())).collect();
-        Self { form, head, height, marks, labels, legend, table, rest: None }
+        Self { form, head, height, marks, labels, legend, table, parts: Vec::new(), rest: None }
     }
 
     fn is_linked(&self) -> bool {
@@ -232,7 +251,79 @@ impl Bars {
     fn has_gaps(&self) -> bool {
         self.marks.iter().any(BarMark::is_gap)
     }
+
+    /// The series, and what hatching and pale bars mean if the reason is known.
+    fn page_key(&self) -> Vec<KeyItem> {
+        let explains = |class: &str| class != "gap" || !self.head.gap_reason.is_empty();
+        self.key().into_iter().filter(|(class, _)| explains(class)).collect()
+    }
+
+    /// Bars below each other. On pages they are the rows of a table.
+    fn rows_drawing(&self) -> Drawing {
+        let mut shapes = Shapes::default();
+        let bars = Drawing::WIDTH - NAMES - VALUES;
+        for (index, (row, mark)) in self.table.iter().zip(&self.marks).enumerate() {
+            let base = ROW * index as f64 + 16.0;
+            shapes.text("", 0.0, base, "", &text::shortened(&row.label, NAMES - 8.0));
+            shapes.rectangle(
+                &mark.class,
+                [NAMES, base - 11.0],
+                [(bars * mark.width.0).max(MIN_HEIGHT), THICKNESS + 2.0],
+            );
+            if let Some(cell) = row.cells.last() {
+                shapes.text("", Drawing::WIDTH, base, "end", &cell.text);
+            }
+        }
+        shapes.drawing(ROW * self.table.len() as f64)
+    }
 }
+
+/// Room for names and values, and height of a row, of bars below each other in a picture.
+const NAMES: f64 = 176.0;
+const VALUES: f64 = 72.0;
+const ROW: f64 = 22.0;
+
+impl ChartFigure for Bars {
+    fn head(&self) -> &ChartHead {
+        &self.head
+    }
+
+    fn html(&self) -> askama::Result<String> {
+        self.render()
+    }
+
+    /// With a column for the coverage of each value, if it is not the same for all.
+    fn data(&self) -> ChartData {
+        let mut data = ChartData::from_rows(&self.head, &self.table);
+        let coverage = |row: &DataRow| match row.cells.last().map(|cell| &cell.datum) {
+            Some(Datum::Unknown) => "none",
+            _ if self.parts.contains(&row.label) => "part",
+            _ => "known",
+        };
+        if self.table.iter().any(|row| coverage(row) != "known") {
+            data.columns.push("coverage".to_owned());
+            let rows = data.rows.iter_mut().zip(&self.table);
+            rows.for_each(|(values, row)| values.push(Datum::Text(coverage(row).to_owned())));
+        }
+        data
+    }
+
+    fn key(&self) -> Vec<KeyItem> {
+        let series = self.legend.iter().map(|(class, text)| (class.clone(), text.clone()));
+        let gap = self.has_gaps().then(|| ("gap".to_owned(), self.head.not_covered()));
+        let part = (!self.parts.is_empty()).then(|| ("fill part".to_owned(), PARTLY_COVERED.to_owned()));
+        series.chain(gap).chain(part).collect()
+    }
+
+    fn drawing(&self) -> askama::Result<Drawing> {
+        match self.form {
+            BarForm::Rows => Ok(self.rows_drawing()),
+            _ => Ok(Drawing::of_html(&self.html()?)),
+        }
+    }
+}
+
+const PARTLY_COVERED: &str = "pale: others may be missing";
 
 /// Names below the bars of a figure, values above them, words above hatching. `scale` is the height of one unit.
 fn figure_labels(items: &[ChartItem], unit: ChartUnit, scale: f64) -> Vec<Label> {

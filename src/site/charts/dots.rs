@@ -9,6 +9,12 @@ const SIDE: f64 = 0.04;
 /// Maximum number of lines on the axis.
 const MAX_TICKS: f64 = 6.0;
 
+/// Ends of an axis that is the same for all charts of a value; `None` for one that covers what it shows.
+pub(crate) type AxisRange = Option<(f64, f64)>;
+
+/// The lowest and the highest score.
+pub(super) const SCORES: (f64, f64) = (0.0, 100.0);
+
 /// A value with the ends of its 90 % interval, if it has one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Point {
@@ -18,6 +24,9 @@ pub(crate) struct Point {
 }
 
 impl Point {
+    /// The axis of all scores, so that those of two pages can be compared.
+    pub(crate) const SCORE_AXIS: AxisRange = Some(SCORES);
+
     pub(crate) fn of_score(low: u8, value: u8, high: u8) -> Self {
         let name = format!("Health score {value}, 90 % interval {low} to {high}");
         Self { value: value.into(), interval: Some((low.into(), high.into())), name }
@@ -40,8 +49,8 @@ pub(crate) struct IntervalDot {
 }
 
 /// A dot and its interval for each known value of a table, whose header has the axis and whose cells have the numbers.
-/// The axis covers all intervals and ends at round numbers; `None` if no value is known.
-pub(crate) fn dots(points: Vec<Option<Point>>) -> (Option<DotAxis>, Vec<Option<IntervalDot>>) {
+/// The axis covers its range and all intervals, and ends at round numbers; `None` if no value is known.
+pub(crate) fn dots(points: Vec<Option<Point>>, range: AxisRange) -> (Option<DotAxis>, Vec<Option<IntervalDot>>) {
     let ends = points.iter().flatten().flat_map(|point| {
         let (low, high) = point.interval.unwrap_or((point.value, point.value));
         [low, point.value, high]
@@ -50,6 +59,7 @@ pub(crate) fn dots(points: Vec<Option<Point>>) -> (Option<DotAxis>, Vec<Option<I
     if min > max {
         return (None, points.iter().map(|_| None).collect());
     }
+    let (min, max) = range.map_or((min, max), |(low, high)| (min.min(low), max.max(high)));
     let (step, decimals) = round_step((max - min) / MAX_TICKS);
     let start = (min / step).floor() as i64;
     let end = ((max / step).ceil() as i64).max(start + 1);
@@ -89,7 +99,7 @@ mod tests {
                 Point { value, interval: has_interval.then_some((low, high)), name: "Score".to_owned() }
             };
             let points: Vec<Option<Point>> = scores.into_iter().map(|ends| ends.map(point)).collect();
-            let (axis, dots) = dots(points.clone());
+            let (axis, dots) = dots(points.clone(), None);
             prop_assert_eq!(axis.is_some(), points.iter().any(Option::is_some));
             prop_assert_eq!(dots.len(), points.len());
             let Some(axis) = axis else { return Ok(()) };
@@ -122,12 +132,23 @@ mod tests {
     fn the_axis_has_round_numbers() {
         let labels = |values: &[f64]| -> Vec<String> {
             let points = values.iter().map(|value| Some(Point { value: *value, interval: None, name: String::new() }));
-            let axis = dots(points.collect()).0.unwrap();
+            let axis = dots(points.collect(), None).0.unwrap();
             let labels = axis.labels.into_iter().filter(|label| label.class != "n");
             labels.map(|label| label.text).collect()
         };
         assert_eq!(labels(&[61.0, 92.0]), ["60", "70", "80", "90", "100"]);
         assert_eq!(labels(&[3.31, 4.27]), ["3.2", "3.4", "3.6", "3.8", "4.0", "4.2", "4.4"]);
         assert_eq!(labels(&[5.0]), ["5.00", "5.01"]);
+    }
+
+    #[test]
+    fn scores_of_all_pages_have_one_axis() {
+        let ends = |low: u8, value: u8, high: u8| {
+            let (axis, dots) = dots(vec![Some(Point::of_score(low, value, high))], Point::SCORE_AXIS);
+            let (low, high) = dots[0].as_ref().unwrap().interval.unwrap();
+            (axis.unwrap().labels.iter().map(|label| label.text.clone()).collect::<Vec<_>>(), high.0 - low.0)
+        };
+        assert_eq!(ends(88, 90, 93).0, ends(10, 50, 90).0);
+        assert!((ends(10, 50, 90).1 / ends(88, 90, 93).1 - 16.0).abs() < 0.01);
     }
 }

@@ -1,7 +1,10 @@
 use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer, PerLayout, WIDTHS};
-use crate::charts::{ChartHead, ChartItem, DataCell, DataRow, Percent, WIDE, round, text};
+use crate::charts::{
+    ChartData, ChartFigure, ChartHead, ChartItem, DataCell, DataRow, Datum, KeyItem, Percent, WIDE, largest, round,
+    text,
+};
 
 const MAX: usize = 12;
 /// Distance between two names on one side, and height of their links, in CSS pixels.
@@ -51,11 +54,13 @@ impl Graph {
         neighbors.truncate(MAX);
         let row = |Neighbor { item, shared, detail }: &Neighbor| {
             let shared = DataCell { href: Some(shared.clone()), ..DataCell::from_value(item.value, unit) };
-            let cells = vec![shared, DataCell::new(detail.as_str())];
+            let detail_datum = if detail.is_empty() { Datum::Unknown } else { Datum::Text(detail.clone()) };
+            let cells = vec![shared, DataCell::of(detail.as_str(), detail_datum)];
             DataRow { label: item.label.clone(), href: item.href.clone(), cells }
         };
         let table: Vec<DataRow> = neighbors.iter().map(row).collect();
         let items: Vec<ChartItem> = neighbors.into_iter().map(|neighbor| neighbor.item).collect();
+        let head = head.or_found(|_| largest(unit, items.iter().map(|item| (item.label.as_str(), item.value))));
         let max = items.iter().filter_map(|item| item.value).max().unwrap_or(0).max(1) as f64;
         // Every other neighbor is on the left side.
         let rows = items.len().div_ceil(2);
@@ -99,6 +104,24 @@ impl Graph {
         let is_linked = items.iter().any(|item| item.href.is_some());
         let nodes: Vec<GraphNode> = items.into_iter().enumerate().map(node).collect();
         (!nodes.is_empty()).then_some(Self { head, nodes, height, center, is_linked, table })
+    }
+}
+
+impl ChartFigure for Graph {
+    fn head(&self) -> &ChartHead {
+        &self.head
+    }
+
+    fn html(&self) -> askama::Result<String> {
+        self.render()
+    }
+
+    fn data(&self) -> ChartData {
+        ChartData::from_rows(&self.head, &self.table)
+    }
+
+    fn key(&self) -> Vec<KeyItem> {
+        Vec::new()
     }
 }
 

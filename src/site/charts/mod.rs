@@ -14,16 +14,21 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::format;
 
 mod bars;
 #[cfg(test)]
 mod check;
 mod dots;
+mod drawing;
 mod graph;
 mod heatmap;
+mod interval_rows;
 mod labels;
 mod matrix;
+mod network;
 mod ramp;
 mod steps;
 pub(crate) mod text;
@@ -32,10 +37,13 @@ mod timeline;
 mod treemap;
 
 pub(crate) use bars::{Bars, doubling_bins, even_bins};
-pub(crate) use dots::{DotAxis, IntervalDot, Point, dots};
+pub(crate) use dots::{AxisRange, DotAxis, IntervalDot, Point, dots};
+pub(crate) use drawing::{Drawing, KeyItem, Shapes, swatch};
 pub(crate) use graph::{Graph, Neighbor};
 pub(crate) use heatmap::Heatmap;
+pub(crate) use interval_rows::{IntervalRow, IntervalRows};
 pub(crate) use matrix::{Matrix, MatrixRow};
+pub(crate) use network::{Network, NetworkTie};
 pub(crate) use steps::{DatedAmount, StepChart};
 pub(crate) use tile_map::TileMap;
 pub(crate) use timeline::{Timeline, TimelineEvent};
@@ -62,12 +70,76 @@ pub(crate) struct ChartHead {
     summary: String,
     heads: Vec<String>,
     unit: ChartUnit,
+    /// What the chart shows, as a sentence without a stop; charts write it unless they are given one.
+    finding: String,
+    /// Why values are unknown, and of which countries; empty if that is not known.
+    gap_reason: String,
+    /// Path and query of the page that has the chart; `None` for a chart that has no files.
+    page: Option<(String, String)>,
 }
 
 impl ChartHead {
     pub(crate) fn new(name: &'static str, title: impl Into<String>, summary: impl Into<String>) -> Self {
         let (title, summary) = (title.into(), summary.into());
-        Self { name, title, summary, heads: Vec::new(), unit: ChartUnit::Count("", "") }
+        let (finding, gap_reason) = (String::new(), String::new());
+        let unit = ChartUnit::Count("", "");
+        Self { name, title, summary, heads: Vec::new(), unit, finding, gap_reason, page: None }
+    }
+
+    /// Names the page of the chart, below which its files are; `query` selects what the chart shows.
+    pub(crate) fn on_page(self, path: &str, query: &str) -> Self {
+        Self { page: Some((path.to_owned(), query.to_owned())), ..self }
+    }
+
+    pub(crate) fn found(self, finding: impl Into<String>) -> Self {
+        Self { finding: finding.into(), ..self }
+    }
+
+    pub(crate) fn with_gap_reason(self, reason: impl Into<String>) -> Self {
+        Self { gap_reason: reason.into(), ..self }
+    }
+
+    /// Sets the finding unless there is one.
+    fn or_found(self, finding: impl FnOnce(&Self) -> Option<String>) -> Self {
+        if !self.finding.is_empty() {
+            return self;
+        }
+        let finding = finding(&self).unwrap_or_else(|| self.title.clone());
+        Self { finding, ..self }
+    }
+
+    pub(crate) fn title(&self) -> &str {
+        &self.title
+    }
+
+    pub(crate) fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    pub(crate) fn finding(&self) -> &str {
+        &self.finding
+    }
+
+    fn not_covered(&self) -> String {
+        match self.gap_reason.as_str() {
+            "" => NOT_COVERED.to_owned(),
+            reason => format!("{NOT_COVERED}: {reason}"),
+        }
+    }
+
+    /// The path of the picture of the chart as its page shows it without parameters; `None` if it has no files.
+    pub(crate) fn picture_path(&self) -> Option<String> {
+        let (path, _) = self.page.as_ref()?;
+        Some(format!("{}.png", chart_path(path, self.name)))
+    }
+
+    /// The links to the chart's files and to its embeddable page: name and path. Empty for a chart that has none.
+    pub(crate) fn files(&self) -> Vec<(&'static str, String)> {
+        let Some((path, query)) = &self.page else { return Vec::new() };
+        let mark = if query.is_empty() { "" } else { "?" };
+        let address = chart_path(path, self.name);
+        let forms = [("SVG", ".svg"), ("PNG", ".png"), ("CSV", ".csv"), ("JSON", ".json"), ("Embed", "")];
+        forms.map(|(name, extension)| (name, format!("{address}{extension}{mark}{query}"))).into()
     }
 
     /// Sets the headings of the data table, and the unit of the values.
@@ -157,16 +229,121 @@ type DataRow = ChartRow<DataCell>;
 struct DataCell {
     text: String,
     href: Option<String>,
+    datum: Datum,
 }
 
 impl DataCell {
     fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), href: None }
+        let text = text.into();
+        Self { datum: Datum::Text(text.clone()), text, href: None }
+    }
+
+    /// A text with the value that it shows.
+    fn of(text: impl Into<String>, datum: Datum) -> Self {
+        Self { text: text.into(), href: None, datum }
     }
 
     fn from_value(value: Option<u64>, unit: ChartUnit) -> Self {
-        Self::new(value.map_or_else(|| NOT_COVERED.to_owned(), |value| unit.short(value)))
+        Self::of(value.map_or_else(|| NOT_COVERED.to_owned(), |value| unit.short(value)), value.into())
     }
+}
+
+/// A value in the CSV and JSON of a chart.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Datum {
+    Unknown,
+    Number(u64),
+    Text(String),
+}
+
+impl Datum {
+    /// A number if the text is one, such as a year.
+    fn of_label(label: &str) -> Self {
+        label.parse().map_or_else(|_| Self::Text(label.to_owned()), Self::Number)
+    }
+}
+
+impl From<Option<u64>> for Datum {
+    fn from(value: Option<u64>) -> Self {
+        value.map_or(Self::Unknown, Self::Number)
+    }
+}
+
+/// The data of a chart as a table.
+#[derive(Debug, PartialEq)]
+pub(crate) struct ChartData {
+    /// Names in lower case, each one once.
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Vec<Datum>>,
+}
+
+impl ChartData {
+    fn new(heads: impl IntoIterator<Item = impl AsRef<str>>, rows: Vec<Vec<Datum>>) -> Self {
+        let mut columns: Vec<String> = Vec::new();
+        for head in heads {
+            let letters = head.as_ref().chars().map(|char| if char.is_alphanumeric() { char } else { ' ' });
+            let words: String = letters.flat_map(char::to_lowercase).collect();
+            let name = words.split_whitespace().collect::<Vec<_>>().join("_");
+            let taken = |name: &String| name.is_empty() || columns.contains(name);
+            let numbered = (2..).map(|number| format!("{name}_{number}"));
+            let name = std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name));
+            columns.extend(name);
+        }
+        Self { columns, rows }
+    }
+
+    fn from_rows(head: &ChartHead, rows: &[DataRow]) -> Self {
+        let row = |row: &DataRow| {
+            let cells = row.cells.iter().map(|cell| cell.datum.clone());
+            std::iter::once(Datum::of_label(&row.label)).chain(cells).collect()
+        };
+        Self::new(&head.heads, rows.iter().map(row).collect())
+    }
+}
+
+/// A chart with its picture and its data, apart from a page.
+pub(crate) trait ChartFigure {
+    fn head(&self) -> &ChartHead;
+    fn html(&self) -> askama::Result<String>;
+    fn data(&self) -> ChartData;
+    /// What the colors and the hatching mean.
+    fn key(&self) -> Vec<KeyItem>;
+
+    fn drawing(&self) -> askama::Result<Drawing> {
+        Ok(Drawing::of_html(&self.html()?))
+    }
+}
+
+/// The path of a chart's embeddable page, and of its files without their extensions.
+pub(crate) fn chart_path(page: &str, name: &str) -> String {
+    format!("{EMBED}{}/{name}", page.trim_end_matches('/'))
+}
+
+/// The first part of the paths of charts.
+pub(crate) const EMBED: &str = "/embed";
+
+/// "Most rounds in 2014 (1,234)": the largest of named values. `None` if none is above zero, or if several are as large.
+fn largest<'i>(unit: ChartUnit, values: impl IntoIterator<Item = (&'i str, Option<u64>)>) -> Option<String> {
+    let (mut max, mut names) = (0, Vec::new());
+    for (name, value) in values {
+        let value = value.unwrap_or(0);
+        if value > max {
+            (max, names) = (value, vec![name]);
+        } else if value == max && value > 0 {
+            names.push(name);
+        }
+    }
+    let [name] = names[..] else { return None };
+    let what = match unit {
+        ChartUnit::Count(_, many) => many,
+        ChartUnit::Usd => "money",
+    };
+    let value = unit.short(max);
+    Some(match name.parse::<u64>() {
+        Ok(_) => format!("Most {what} in {name} ({value})"),
+        Err(_) => format!("Most {what}: {name} ({value})"),
+    })
 }
 
 /// A dot of an event on a time axis; hollow if its amount is unknown.

@@ -1,7 +1,10 @@
 use askama::Template;
 
 use crate::charts::labels::{Anchor, BEFORE, LAYOUTS, Label, LabelPlacer};
-use crate::charts::{ChartHead, ChartUnit, DataCell, DataRow, DatedDot, MAX_TICKS, Percent, SIDE, round};
+use crate::charts::{
+    ChartData, ChartFigure, ChartHead, ChartUnit, DataCell, DataRow, DatedDot, Datum, KeyItem, MAX_TICKS, Percent,
+    SIDE, round,
+};
 use crate::format;
 use data::PartialDate;
 
@@ -72,7 +75,7 @@ impl StepChart {
         let mut labels = LabelPlacer::default();
         let mut names = Vec::new();
         for step in &steps {
-            let mut sum_text = String::new();
+            let mut sum_cell = DataCell::of("", Datum::Unknown);
             if let Some(date) = step.date {
                 let (from_x, from_y) = (x, y_of(sum));
                 x = x_of(middle(date)).max(from_x);
@@ -88,10 +91,13 @@ impl StepChart {
                 let class = if step.counted().is_some() { "fill" } else { "hollow" }.to_owned();
                 dots.push(DatedDot { x: Percent(x), y: round(y), radius: 5.0, class, title, href: step.href.clone() });
                 names.push((x, y - 9.0, step.label.as_str()));
-                sum_text = format::usd(&sum);
+                sum_cell = DataCell::of(format::usd(&sum), Datum::Number(sum));
             }
             let date = step.date.map_or_else(|| "unknown".to_owned(), format::day);
-            let cells = [date, step.amount_text(), sum_text].into_iter().map(DataCell::new).collect();
+            let date = DataCell::of(date, step.date.map_or(Datum::Unknown, |date| Datum::Text(date.to_string())));
+            // An amount that does not count is only in words: whoever adds the column up gets the total.
+            let amount = DataCell::of(step.amount_text(), step.counted().into());
+            let cells = vec![date, amount, sum_cell];
             rows.push(DataRow { label: step.label.clone(), href: step.href.clone(), cells });
         }
         lines.push((Percent(x), Percent(1.0), round(y_of(sum)), round(y_of(sum))));
@@ -107,7 +113,7 @@ impl StepChart {
             labels.add(&BEFORE, x, y, name.to_owned(), [true; 3]);
         }
         Some(Self {
-            head: head.table(heads, ChartUnit::Usd),
+            head: head.table(heads, ChartUnit::Usd).or_found(|head| Some(finding(head, total, dots.len()))),
             lines,
             labels: labels.labels,
             is_linked: dots.iter().any(|dot| dot.href.is_some()),
@@ -117,9 +123,35 @@ impl StepChart {
     }
 }
 
+/// `$1.2B raised in 7 rounds`; without a known amount, the title.
+fn finding(head: &ChartHead, total: u64, steps: usize) -> String {
+    let rounds = format::counted(steps, "round", "rounds");
+    if total > 0 { format!("{} raised in {rounds}", format::usd(&total)) } else { format!("{}: {rounds}", head.title) }
+}
+
 /// The first day of a year; `None` if it is not from 0 to 9999.
 fn day_of(year: i32) -> Option<i32> {
     format!("{year:04}").parse::<PartialDate>().ok().map(|date| date.first_day().days())
+}
+
+impl ChartFigure for StepChart {
+    fn head(&self) -> &ChartHead {
+        &self.head
+    }
+
+    fn html(&self) -> askama::Result<String> {
+        self.render()
+    }
+
+    fn data(&self) -> ChartData {
+        ChartData::from_rows(&self.head, &self.table)
+    }
+
+    fn key(&self) -> Vec<KeyItem> {
+        let has = |class: &str| self.dots.iter().any(|dot| dot.class == class);
+        let hollow = has("hollow").then(|| ("hollow".to_owned(), "amount unknown or left out".to_owned()));
+        hollow.into_iter().collect()
+    }
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub(crate) fn width(text: &str) -> f64 {
 }
 
 /// Shortens a text to at most `room` CSS pixels, with an ellipsis at the end.
-pub(super) fn shortened(text: &str, room: f64) -> String {
+pub(crate) fn shortened(text: &str, room: f64) -> String {
     if width(text) <= room {
         return text.to_owned();
     }

@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer};
 use crate::charts::ramp::Ramp;
-use crate::charts::{ChartHead, ChartItem, ChartMark, DataRow, Percent};
+use crate::charts::{ChartData, ChartFigure, ChartHead, ChartItem, ChartMark, DataRow, KeyItem, Percent, largest};
 use data::Country;
 
 /// Approximate positions of countries, from north to south and from west to east. Small countries are moved a little.
@@ -61,7 +61,8 @@ impl TileMap {
     /// A missing country counts as zero.
     pub(crate) fn new(head: ChartHead, countries: &BTreeMap<Country, ChartMark>) -> Self {
         let ramp = Ramp::new(countries.values().filter_map(|mark| mark.value), 4);
-        let title = |country: Country, value| format!("{}: {}", country.name(), head.unit.long(value));
+        let unit = head.unit;
+        let title = |country: Country, value| format!("{}: {}", country.name(), unit.long(value));
         let tile = |(row, column, country): (usize, usize, Country)| {
             let mark = countries.get(&country).cloned().unwrap_or(ChartMark { value: Some(0), href: None });
             let (x, y) = (column as f64 / COLUMNS, ROW * row as f64);
@@ -85,6 +86,7 @@ impl TileMap {
             ChartItem { label: country.name().to_owned(), value, href }
         };
         let items: Vec<ChartItem> = countries.iter().map(item).collect();
+        let head = head.or_found(|head| largest(head.unit, items.iter().map(|item| (item.label.as_str(), item.value))));
         Self {
             legend: ramp.legend(),
             has_gaps: tiles.iter().any(|tile| tile.shade.is_none()),
@@ -102,6 +104,25 @@ fn tiles() -> impl Iterator<Item = (usize, usize, Country)> {
         let countries = codes.split(' ').enumerate();
         countries.filter_map(move |(column, code)| Some((row, column, Country::from_alpha2(code)?)))
     })
+}
+
+impl ChartFigure for TileMap {
+    fn head(&self) -> &ChartHead {
+        &self.head
+    }
+
+    fn html(&self) -> askama::Result<String> {
+        self.render()
+    }
+
+    fn data(&self) -> ChartData {
+        ChartData::from_rows(&self.head, &self.table)
+    }
+
+    fn key(&self) -> Vec<KeyItem> {
+        let shades = self.legend.iter().map(|(shade, text)| (format!("h{shade}"), text.clone()));
+        shades.chain(self.has_gaps.then(|| ("gap".to_owned(), self.head.not_covered()))).collect()
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 use askama::Template;
 
-use crate::charts::labels::{Anchor, Label, LabelPlacer, WIDTHS};
-use crate::charts::{ChartHead, DataCell, DataRow, DatedDot, MAX_TICKS, NOT_COVERED, Percent, SIDE, round, text};
+use crate::charts::labels::{Anchor, CENTERED, Label, LabelPlacer, WIDTHS};
+use crate::charts::{
+    ChartData, ChartFigure, ChartHead, DataCell, DataRow, DatedDot, Datum, KeyItem, MAX_TICKS, NOT_COVERED, Percent,
+    SIDE, round, text,
+};
 use crate::format;
 use data::{Date, PartialDate};
 
@@ -15,6 +18,8 @@ const MIN_RADIUS: f64 = 2.5;
 const HOLLOW_RADIUS: f64 = 4.0;
 /// Height of the axis below the last lane.
 const AXIS: f64 = 22.0;
+/// Longest name of an event, in CSS pixels.
+const MAX_NAME: f64 = 110.0;
 /// Vertical offsets of dots at the same position, in CSS pixels.
 const OFFSETS: [f64; 5] = [0.0, 6.0, -6.0, 3.0, -3.0];
 
@@ -47,13 +52,15 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// Lanes and their colors are ordered from the bottom up; empty ones are left out. `None` without events.
+    /// Lanes and their colors are ordered from the bottom up; empty ones are left out. Of the largest events, as many are named as
+    /// `named` says, if there is room. `None` without events.
     pub(crate) fn new(
         head: ChartHead,
         lanes: &[String],
         mut events: Vec<TimelineEvent>,
         is_covered: impl Fn(i32) -> bool,
         rest: Option<(String, String)>,
+        named: usize,
     ) -> Option<Self> {
         // The latest first, as in lists.
         events.sort_by_key(|event| std::cmp::Reverse(event.date));
@@ -86,6 +93,7 @@ impl Timeline {
         let mut places: Vec<(usize, i64)> = Vec::new();
         let mut dots: Vec<DatedDot> = Vec::new();
         let mut rows = Vec::new();
+        let mut names: Vec<(u64, f64, f64, &str)> = Vec::new();
         for event in &events {
             let Some(place) = used.iter().position(|lane| *lane == event.lane) else { continue };
             let lane = &lanes[event.lane];
@@ -101,22 +109,30 @@ impl Timeline {
             places.push(here);
             let room = MAX_RADIUS - radius;
             let offset = OFFSETS[before % OFFSETS.len()].clamp(-room, room);
+            let y = top_of(place) + CENTER + offset;
+            names.extend(event.amount.map(|amount| (amount, x, y - radius - 4.0, event.label.as_str())));
+            labels.block(x, radius, y - radius, y + radius);
             let date = format::day(event.date);
             let amount = event.amount.as_ref().map_or_else(|| "amount unknown".to_owned(), format::usd);
             dots.push(DatedDot {
                 x: Percent(x),
-                y: round(top_of(place) + CENTER + offset),
+                y: round(y),
                 radius: round(radius),
                 class: event.amount.map_or_else(|| "hollow".to_owned(), |_| format!("g{}", event.lane + 1)),
                 title: format!("{}, {lane}, {date}: {amount}", event.label),
                 href: Some(event.href.clone()),
             });
-            let cells = [lane.clone(), date, amount].into_iter().map(DataCell::new).collect();
+            let date = DataCell::of(date, Datum::Text(event.date.to_string()));
+            let cells = vec![DataCell::new(lane.as_str()), date, DataCell::of(amount, event.amount.into())];
             rows.push(DataRow { label: event.label.clone(), href: Some(event.href.clone()), cells });
+        }
+        names.sort_by_key(|(amount, ..)| std::cmp::Reverse(*amount));
+        for (_, x, y, name) in names.into_iter().take(named) {
+            labels.add(&CENTERED, x, y, text::shortened(name, MAX_NAME), [false, true, true]);
         }
         dots.sort_by(|one, other| other.radius.total_cmp(&one.radius));
         Some(Self {
-            head,
+            head: head.or_found(|_| finding(&events)),
             height: base + AXIS,
             lines: (1..=used.len()).map(|lane| LANE * lane as f64).collect(),
             gaps,
@@ -128,12 +144,41 @@ impl Timeline {
     }
 }
 
+/// The largest event; `None` if no amount is known, or if several are as large.
+fn finding(events: &[TimelineEvent]) -> Option<String> {
+    let largest = events.iter().filter_map(|event| event.amount).max()?;
+    let mut of_largest = events.iter().filter(|event| event.amount == Some(largest));
+    let event = of_largest.next().filter(|_| of_largest.next().is_none())?;
+    Some(format!("Largest round: {}, {} in {}", event.label, format::usd(&largest), event.date.year()))
+}
+
 /// The first day of a year, clamped to the range of dates.
 fn first_day(year: i32) -> f64 {
     let text = format!("{:04}", year.clamp(0, 9_999));
     let day = text.parse::<PartialDate>().map_or(Date::from_days(0), PartialDate::first_day);
     // There is no year after the last one.
     f64::from(day.days()) + if year > 9_999 { 365.0 } else { 0.0 }
+}
+
+impl ChartFigure for Timeline {
+    fn head(&self) -> &ChartHead {
+        &self.head
+    }
+
+    fn html(&self) -> askama::Result<String> {
+        self.render()
+    }
+
+    fn data(&self) -> ChartData {
+        ChartData::from_rows(&self.head, &self.table)
+    }
+
+    fn key(&self) -> Vec<KeyItem> {
+        let has = |class: &str| self.dots.iter().any(|dot| dot.class == class);
+        let hollow = has("hollow").then(|| ("hollow".to_owned(), "amount unknown".to_owned()));
+        let gap = (!self.gaps.is_empty()).then(|| ("gap".to_owned(), self.head.not_covered()));
+        hollow.into_iter().chain(gap).collect()
+    }
 }
 
 #[cfg(test)]
@@ -171,7 +216,7 @@ mod tests {
         ) {
             let events: Vec<TimelineEvent> = events.into_iter().map(|(lane, date, amount)| event(lane, &date, amount)).collect();
             let is_covered = |year: i32| year != gap;
-            let chart = Timeline::new(check::head().table(HEADS, ChartUnit::Usd), &labels, events.clone(), is_covered, None);
+            let chart = Timeline::new(check::head().table(HEADS, ChartUnit::Usd), &labels, events.clone(), is_covered, None, 6);
             prop_assert_eq!(chart.is_some(), !events.is_empty());
             let Some(chart) = chart else { return Ok(()) };
             let html = chart.render().unwrap();
@@ -206,7 +251,8 @@ mod tests {
         let events =
             vec![event(0, "2019-05", Some(1_000_000)), event(1, "2021", None), event(0, "2020-01-01", Some(4_000_000))];
         let rest = Some(("2 earlier rounds".to_owned(), "/rounds?investor=a".to_owned()));
-        let chart = Timeline::new(check::head().table(HEADS, ChartUnit::Usd), &labels, events, |_| true, rest).unwrap();
+        let chart =
+            Timeline::new(check::head().table(HEADS, ChartUnit::Usd), &labels, events, |_| true, rest, 6).unwrap();
         let html = chart.render().unwrap();
         assert!(html.contains("Not drawn: <a href=\"/rounds?investor=a\">2 earlier rounds</a>."));
         let chart = check::chart(&html);

@@ -1,7 +1,7 @@
 use askama::Template;
 
 use crate::charts::labels::{ASCENT, Anchor, DESCENT, LAYOUTS, Label, LabelPlacer, WIDTHS};
-use crate::charts::{ChartHead, ChartItem, DataRow, Percent, round, text};
+use crate::charts::{ChartData, ChartFigure, ChartHead, ChartItem, DataRow, KeyItem, Percent, largest, round, text};
 
 const HEIGHT: f64 = 300.0;
 /// Chart width that the layout is optimized for, in CSS pixels.
@@ -51,6 +51,7 @@ impl Treemap {
     pub(crate) fn new(head: ChartHead, mut items: Vec<ChartItem>) -> Option<Self> {
         items.sort_by_key(|item| std::cmp::Reverse(item.value));
         let (unit, table) = (head.unit, head.rows(&items));
+        let head = head.or_found(|_| largest(unit, items.iter().map(|item| (item.label.as_str(), item.value))));
         let unknown = items.iter().filter(|item| item.value.is_none()).count();
         let total: f64 = items.iter().filter_map(|item| item.value).map(|value| value as f64).sum();
         items.retain(|item| item.value.is_some_and(|value| value > 0));
@@ -138,6 +139,24 @@ fn squarified(values: &[f64]) -> Vec<Area> {
         rest = &rest[count..];
     }
     areas
+}
+
+impl ChartFigure for Treemap {
+    fn head(&self) -> &ChartHead {
+        &self.head
+    }
+
+    fn html(&self) -> askama::Result<String> {
+        self.render()
+    }
+
+    fn data(&self) -> ChartData {
+        ChartData::from_rows(&self.head, &self.table)
+    }
+
+    fn key(&self) -> Vec<KeyItem> {
+        Vec::new()
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub(super) mod reference;
 use askama::Template;
 
 use crate::docs::clients::CLIENTS;
+use crate::embed::{CHARTS, ChartEntry};
 use crate::static_pages::{DocsContext, DocsTemplate, PageBody, SiteEntry, StaticEntry};
 use api::openapi::{self, Version};
 use catalog::matching::model::{BACK_TEST, WEIGHTS, Weight};
@@ -28,6 +29,7 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs/changes", "Changes"),
     ("/docs/alerts", "Alerts"),
     ("/docs/bulk", "Bulk files"),
+    ("/docs/charts", "Charts"),
     ("/docs/search", "Search"),
     ("/docs/score", "Peer score"),
     ("/docs/reviews", "Reviews"),
@@ -186,6 +188,9 @@ const PAGES: &[SiteEntry] = &[
     text!("operate/doctor", "Doctor", "What venturedex doctor checks, and what to do about it."),
     text!("operate/metrics", "Logs and metrics", "What the server logs and counts, and what to do about it."),
     text!("privacy", "Privacy", "What this service stores about you, for how long, and how to delete it."),
+    page("/docs/charts", "Charts", "Every chart as SVG, PNG, CSV, JSON and as a page to embed.", |context| {
+        ChartDocs { charts: CHARTS, base: context.base, firm: &context.catalog.example_slug(Table::Firms) }.render()
+    }),
     page("/docs/match", "Match", "How the firms that fit a startup are found and explained.", |_| match_page()),
     page("/docs/similar", "Similar records", "How records like one are found and explained.", |_| SimilarDocs.render()),
     text!("reviews", "Reviews", "How to review a firm, what others see of you, and how reviews are moderated."),
@@ -216,6 +221,14 @@ fn match_page() -> askama::Result<String> {
     };
     let reasons = MatchReason::ALL.iter().copied().map(weights_of).collect();
     MatchDocs { reasons, prior: WEIGHTS.of(Weight::Prior), rarity: WEIGHTS.of(Weight::Rarity) }.render()
+}
+
+#[derive(Template)]
+#[template(path = "docs/charts.html")]
+struct ChartDocs<'a> {
+    charts: &'static [ChartEntry],
+    base: &'a str,
+    firm: &'a str,
 }
 
 #[derive(Template)]

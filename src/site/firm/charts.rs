@@ -1,7 +1,7 @@
 use crate::charts::{
     Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Graph, Heatmap, Neighbor, Timeline, TimelineEvent,
 };
-use crate::error_page::name_and_path;
+use crate::error_page::{name_and_path, path_of};
 use crate::field_years::CoveredYears;
 use crate::format;
 use crate::link::Link;
@@ -14,6 +14,8 @@ const MAX_YEARS: i32 = 20;
 /// Maximum number of rounds on the timeline; the largest are kept.
 const MAX_DOTS: usize = 100;
 const MIN_DOTS: usize = 3;
+/// Maximum number of rounds with their names on the timeline.
+const NAMED: usize = 6;
 const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
 
 pub(crate) struct Rounds<'a> {
@@ -36,6 +38,10 @@ impl<'a> Rounds<'a> {
         });
         let covered = CoveredYears::of_investors(catalog);
         Self { catalog, firm, slug: catalog.snapshot().slug(Table::Firms, firm), history, covered, years }
+    }
+
+    fn path(&self) -> String {
+        path_of(Table::Firms, self.slug)
     }
 
     /// The rounds of a year by stage; `None` (unknown) if the data hardly covers the year and has no round of the firm.
@@ -92,8 +98,10 @@ impl<'a> Rounds<'a> {
             let undated = format::counted(undated.iter().sum::<u32>(), "round", "rounds");
             summary += &format!(" Without a known date: {undated}.");
         }
-        let head =
-            ChartHead::new("years", "Rounds joined per year, by stage", summary).table(["Year", "Total"], ROUNDS);
+        let head = ChartHead::new("years", "Rounds joined per year, by stage", summary)
+            .table(["Year", "Total"], ROUNDS)
+            .with_gap_reason(self.covered.gap_reason())
+            .on_page(&self.path(), "");
         let rows = Stage::places().map(|stage| self.row(stage, &columns)).collect();
         let years = columns.into_iter().map(|(year, _)| year).collect();
         Some(Bars::stacked(head, years, rows).partly_covered(|year| self.is_part(year)))
@@ -146,9 +154,11 @@ impl<'a> Rounds<'a> {
         let rest = (!left_out.is_empty()).then(|| (left_out, format!("/rounds?investor={}", self.slug)));
         let is_covered = |year: i32| self.year_counts(year).is_some();
         let head = ChartHead::new("timeline", "Rounds one by one", summary)
-            .table(["Startup", "Stage", "Date", "Amount"], ChartUnit::Usd);
+            .table(["Startup", "Stage", "Date", "Amount"], ChartUnit::Usd)
+            .with_gap_reason(self.covered.gap_reason())
+            .on_page(&self.path(), "");
         let stages: Vec<String> = Stage::places().map(format::stage).collect();
-        Timeline::new(head, &stages, events, is_covered, rest)
+        Timeline::new(head, &stages, events, is_covered, rest, NAMED)
     }
 
     /// Rounds by stage and year, including undated ones. `None` without rounds of a known stage.
@@ -175,7 +185,10 @@ impl<'a> Rounds<'a> {
         }
         let rows = stages.iter().map(|(stage, _)| self.row(*stage, &columns)).collect();
         let columns = columns.into_iter().map(|(name, _)| name).collect();
-        let head = ChartHead::new("stages", "Rounds by stage and year", summary).table(["Stage"], ROUNDS);
+        let head = ChartHead::new("stages", "Rounds by stage and year", summary)
+            .table(["Stage"], ROUNDS)
+            .with_gap_reason(self.covered.gap_reason())
+            .on_page(&self.path(), "");
         Some(Heatmap::new(head, columns, rows))
     }
 }
@@ -198,6 +211,14 @@ pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[(u32, CoInvest
         format::counted(first.shared_rounds, "round", "rounds"),
     );
     let heads = ["Firm", "Shared rounds", "Last shared round"];
-    let head = ChartHead::new("shared", "Shared rounds", summary).table(heads, ROUNDS);
+    let finding = format!(
+        "Most often with {}: {} shared",
+        snapshot.name(Table::Firms, *row),
+        format::counted(first.shared_rounds, "round", "rounds"),
+    );
+    let head = ChartHead::new("co-investors", "Shared rounds", summary)
+        .table(heads, ROUNDS)
+        .found(finding)
+        .on_page(&path_of(Table::Firms, own), "");
     Graph::new(head, firms.iter().map(neighbor).collect())
 }

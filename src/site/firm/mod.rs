@@ -1,13 +1,14 @@
-mod charts;
+pub(crate) mod charts;
 mod facts;
-mod portfolio;
+pub(crate) mod portfolio;
 pub(crate) mod reviews;
 mod score;
 mod similar;
 
 use askama::Template;
 
-use crate::charts::{Bars, Graph, Heatmap, Timeline};
+use crate::charts::{Bars, ChartFigure, Graph, Heatmap, Timeline};
+use crate::embed::DrawnChart;
 use crate::field_years::{CoveredYears, investors_until};
 use crate::firm::charts::{Rounds, co_investors};
 use crate::firm::portfolio::{PORTFOLIO, PortfolioCounts, PortfolioProperty, portfolio_row};
@@ -114,7 +115,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         sentence: facts::sentence(catalog, &history, counts.counts_of(Facet::Country).1, &shared.rows),
         news: FirmNews::new(catalog, row),
         score: ScoreBar::new(&firm.score),
-        trend: Trend::new(catalog.score_by_year(row)),
+        trend: Trend::new(catalog.score_by_year(row), catalog.snapshot().slug(Table::Firms, row)),
         responses: catalog.ghosted_and_answered(row),
         ratings: ratings(&firm),
         stage_words: firm.stages.iter().map(|stage| format::word(stage)).collect::<Vec<_>>().join(", "),
@@ -122,8 +123,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         years: rounds.by_year(),
         stages: rounds.by_stage(),
         timeline: rounds.timeline(),
-        portfolio_sectors: counts.breakdown("Portfolio by sector", "Sector", Facet::Sector),
-        portfolio_countries: counts.breakdown("Portfolio by country", "Country", Facet::Country),
+        portfolio_sectors: counts.by_sector(),
+        portfolio_countries: counts.by_country(),
         portfolio: RecordTable::new(&PORTFOLIO, portfolio),
         portfolio_properties: counts.properties(),
         graph: co_investors(catalog, row, &shared.rows),
@@ -144,6 +145,41 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         api: request.api(&format!("vcs/{}", firm.slug)),
         firm,
     })
+}
+
+/// A chart of the rounds of a firm.
+pub(crate) fn rounds_chart(
+    catalog: &Catalog,
+    slug: &str,
+    draw: impl FnOnce(&Rounds<'_>) -> Option<Box<dyn ChartFigure>>,
+) -> PageResult<Option<DrawnChart>> {
+    let row = find(catalog, Table::Firms, slug)?;
+    let history = catalog.history(row);
+    let chart = draw(&Rounds::new(catalog, row, &history));
+    Ok(chart.map(|chart| DrawnChart { subject: catalog.snapshot().name(Table::Firms, row).to_owned(), chart }))
+}
+
+/// A chart of the startups of a firm.
+pub(crate) fn portfolio_chart(
+    catalog: &Catalog,
+    slug: &str,
+    draw: impl FnOnce(&PortfolioCounts<'_>) -> Option<Bars>,
+) -> PageResult<Option<DrawnChart>> {
+    let row = find(catalog, Table::Firms, slug)?;
+    let chart = draw(&PortfolioCounts::new(catalog, row));
+    Ok(DrawnChart::new(catalog.snapshot().name(Table::Firms, row), chart))
+}
+
+pub(crate) fn co_investors_chart(catalog: &Catalog, slug: &str) -> PageResult<Option<DrawnChart>> {
+    let row = find(catalog, Table::Firms, slug)?;
+    let shared = catalog.co_investors(row, ListPosition::default(), MAX_CO_INVESTORS);
+    Ok(DrawnChart::new(catalog.snapshot().name(Table::Firms, row), co_investors(catalog, row, &shared.rows)))
+}
+
+pub(crate) fn score_chart(catalog: &Catalog, slug: &str) -> PageResult<Option<DrawnChart>> {
+    let row = find(catalog, Table::Firms, slug)?;
+    let (slug, name) = (catalog.snapshot().slug(Table::Firms, row), catalog.snapshot().name(Table::Firms, row));
+    Ok(DrawnChart::new(name, Trend::new(catalog.score_by_year(row), slug).and_then(Trend::figure)))
 }
 
 fn compare_with(firm: &Firm, others: &[SimilarFirm]) -> String {

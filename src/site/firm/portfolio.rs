@@ -2,6 +2,7 @@
 
 use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::columns::{number, words};
+use crate::error_page::path_of;
 use crate::filters::value_of;
 use crate::lists::amount_cell;
 use crate::record_table::{TableCell, TableConfig, TableRow};
@@ -49,7 +50,7 @@ pub(super) fn portfolio_row(catalog: &Catalog, firm: u32, startup: u32, round: u
     })
 }
 
-pub(super) struct PortfolioCounts<'a> {
+pub(crate) struct PortfolioCounts<'a> {
     catalog: &'a Catalog,
     slug: &'a str,
     /// In the order of [`PROPERTIES`].
@@ -98,13 +99,24 @@ impl<'a> PortfolioCounts<'a> {
         properties.filter(|(_, values)| values.len() > 1).collect()
     }
 
-    pub(super) fn breakdown(&self, title: &'static str, head: &'static str, facet: Facet) -> Option<Bars> {
+    pub(crate) fn by_sector(&self) -> Option<Bars> {
+        self.breakdown("portfolio-sectors", ["Portfolio by sector", "Sector"], Facet::Sector)
+    }
+
+    pub(crate) fn by_country(&self) -> Option<Bars> {
+        self.breakdown("portfolio-countries", ["Portfolio by country", "Country"], Facet::Country)
+    }
+
+    fn breakdown(&self, chart: &'static str, [title, head]: [&'static str; 2], facet: Facet) -> Option<Bars> {
         let (name, counts) = self.counts_of(facet);
         let linked = counts.iter().take(MAX_BARS).filter_map(|counted| self.linked(name, facet, counted));
         let items = linked.map(|(label, href, count)| ChartItem::linked(label, Some(count), href));
         let more = counts.len().saturating_sub(MAX_BARS);
         let rest = (more > 0).then(|| (format!("{more} more"), format!("/startups?investor={}", self.slug)));
-        let head = ChartHead::new("", title, "").table([head, "Startups"], ChartUnit::Count("startup", "startups"));
+        let summary = if more > 0 { format!("The {MAX_BARS} largest of {}.", counts.len()) } else { String::new() };
+        let head = ChartHead::new(chart, title, summary)
+            .table([head, "Startups"], ChartUnit::Count("startup", "startups"))
+            .on_page(&path_of(Table::Firms, self.slug), "");
         Bars::breakdown(head, &items.collect::<Vec<_>>(), rest)
     }
 }

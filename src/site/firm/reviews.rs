@@ -3,8 +3,10 @@ use std::collections::BTreeMap;
 use askama::Template;
 
 use crate::browse::{PageQuery, Pager, Warning, at_page, page_size, position_of};
-use crate::charts::{Bars, ChartHead, ChartUnit};
+use crate::charts::{Bars, ChartFigure, ChartHead, ChartUnit};
 use crate::conditions::{active_filters, label_of};
+use crate::embed::DrawnChart;
+use crate::error_page::PageError;
 use crate::firm::score::Trend;
 use crate::layout::PageLayout;
 use crate::link::Link;
@@ -61,9 +63,17 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let order =
         |(label, sort): (&'static str, &str)| (label, link.with("sort", sort).href(), link.text("sort") == sort);
     let filters = [filter(catalog, &query, &link, "stage"), filter(catalog, &query, &link, "ghosted")];
+    let histogram = histogram(catalog, &query, &link);
+    let trend = Trend::new(catalog.score_by_year(row), slug);
+    let layout = PageLayout::new(snapshot, &format!("Reviews of {name}"), &description, &path)
+        .with_twins(request.state, &at_page(&link, page).query());
+    let picture = trend
+        .as_ref()
+        .filter(|trend| trend.axis.is_some())
+        .map(|trend| &trend.head)
+        .or(histogram.as_ref().map(ChartFigure::head));
     render(&ReviewsPage {
-        layout: PageLayout::new(snapshot, &format!("Reviews of {name}"), &description, &path)
-            .with_twins(request.state, &at_page(&link, page).query()),
+        layout: layout.with_chart(request.state, picture),
         slug: slug.to_owned(),
         name: name.to_owned(),
         warnings: asked.warnings(&link),
@@ -71,8 +81,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         active_filters: active_filters(catalog, &link),
         clear: Link::new(&path, Vec::new()).with("sort", link.text("sort")).href(),
         filters: filters.into_iter().filter(|(_, values)| values.len() > 1).collect(),
-        histogram: histogram(catalog, &query, &link),
-        trend: Trend::new(catalog.score_by_year(row)),
+        histogram,
+        trend,
         reviews: records(catalog, Table::Reviews, &found.rows)?,
         review_count: found.total,
         pager: Pager::new(&link, page, found.total),
@@ -80,6 +90,23 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         takes_reviews: request.state.operator.takes_reviews(),
         api: link.at(&request.api(&format!("vcs/{slug}/reviews"))).href(),
     })
+}
+
+/// The ratings of the reviews that match the query.
+pub(crate) fn ratings_chart(catalog: &Catalog, request: PageRequest<'_>, slug: &str) -> PageResult<Option<DrawnChart>> {
+    let row = find(catalog, Table::Firms, slug)?;
+    let snapshot = catalog.snapshot();
+    let path = format!("/vcs/{}/reviews", snapshot.slug(Table::Firms, row));
+    let asked = PageQuery::parse(catalog, Resource::Reviews, &path, request.query)?;
+    if !asked.problems.is_empty() {
+        return Err(PageError::InvalidQuery(asked.problems));
+    }
+    let Request::List(mut query) = asked.parsed.request else { unreachable!("reviews are a list") };
+    query.filters.extend(Query::approved_reviews(row).filters);
+    Ok(DrawnChart::new(
+        format!("Reviews of {}", snapshot.name(Table::Firms, row)),
+        histogram(catalog, &query, &asked.link),
+    ))
 }
 
 fn without(query: &Query, is_own: impl Fn(&Filter) -> bool) -> Query {
@@ -112,7 +139,9 @@ fn histogram(catalog: &Catalog, query: &Query, link: &Link) -> Option<Bars> {
     let sum: u64 = counts.iter().map(|(stars, count)| u64::from(*stars) * count).sum();
     let summary =
         format!("{}, on average {:.1} of 5 stars.", format::counted(all, "review", "reviews"), sum as f64 / all as f64);
-    let head = ChartHead::new("ratings", "Ratings", summary).table(["Rating", "Reviews"], REVIEWS);
+    let head = ChartHead::new("ratings", "Ratings", summary)
+        .table(["Rating", "Reviews"], REVIEWS)
+        .on_page(&link.path, &link.query());
     let bins = [1, 2, 3, 4, 5].map(|stars| (stars, stars));
     let name = |stars: u32| format!("{stars} {}", if stars == 1 { "star" } else { "stars" });
     let href =

@@ -1,6 +1,6 @@
 //! The score on a firm's profile: its components as one bar, and its trend over the years.
 
-use crate::charts::{DotAxis, IntervalDot, Point, dots};
+use crate::charts::{ChartHead, ChartUnit, DotAxis, IntervalDot, IntervalRow, IntervalRows, Point, dots};
 use data::model::{Firm, Score, ScoreComponent, YearScore};
 
 /// Width of one point in the score bar: the view box is 400 wide for 100 points.
@@ -64,13 +64,36 @@ pub(super) struct Trend {
     /// `None` if no year has a score.
     pub(super) axis: Option<DotAxis>,
     pub(super) years: Vec<(YearScore, Option<IntervalDot>)>,
+    pub(super) head: ChartHead,
 }
 
 impl Trend {
     /// `None` unless there is more than one year.
-    pub(super) fn new(years: Vec<YearScore>) -> Option<Self> {
+    pub(super) fn new(years: Vec<YearScore>, slug: &str) -> Option<Self> {
         let point = |year: &YearScore| Some(Point::of_score(year.low?, year.health_score?, year.high?));
-        let (axis, dots) = dots(years.iter().map(point).collect());
-        (years.len() > 1).then(|| Self { axis, years: years.into_iter().zip(dots).collect() })
+        let (axis, dots) = dots(years.iter().map(point).collect(), Point::SCORE_AXIS);
+        let summary = "Each score is from the reviews of its year alone, with its 90 % interval.";
+        let head = ChartHead::new("score-by-year", "Health score by year", summary)
+            .table(["Year", "Score", "Low", "High"], ChartUnit::Count("point", "points"))
+            .found(finding(&years).unwrap_or_default())
+            .on_page(&format!("/vcs/{slug}/reviews"), "");
+        (years.len() > 1).then(|| Self { axis, years: years.into_iter().zip(dots).collect(), head })
     }
+
+    /// The same as one chart, for its picture.
+    pub(super) fn figure(self) -> Option<IntervalRows> {
+        let row = |(year, _): (YearScore, Option<IntervalDot>)| IntervalRow {
+            label: year.year.to_string(),
+            interval: year.low.zip(year.health_score).zip(year.high).map(|((low, value), high)| [low, value, high]),
+            missing: "too few reviews",
+        };
+        IntervalRows::new(self.head, self.years.into_iter().map(row).collect())
+    }
+}
+
+/// The last score, and the years over which scores are known. `None` without any.
+fn finding(years: &[YearScore]) -> Option<String> {
+    let last = years.iter().filter(|year| year.health_score.is_some()).max_by_key(|year| year.year)?;
+    let (score, low, high) = (last.health_score?, last.low?, last.high?);
+    Some(format!("Health score of {}: {score} of 100, between {low} and {high}", last.year))
 }

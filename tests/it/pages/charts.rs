@@ -223,7 +223,7 @@ fn compare_firms(server: &Server, firms: &[Value], rounds: &[Round]) -> (u32, u3
         let mut shared: Vec<(&str, u32)> = shared.into_iter().collect();
         shared.sort_by_key(|(other, count)| (std::cmp::Reverse(*count), *other));
         shared.truncate(12);
-        let graph = chart(&page, "shared");
+        let graph = chart(&page, "co-investors");
         assert_eq!(graph.is_some(), !shared.is_empty(), "{slug}");
         let Some(graph) = graph else { continue };
         let shown: Vec<u32> = table(graph).iter().skip(1).map(|row| row[1].parse().unwrap()).collect();
@@ -293,7 +293,7 @@ fn the_histogram_of_scores_has_the_firms_of_each_range() {
         list["pagination"]["total"].as_u64().unwrap()
     };
     let page = parse(&rendered(&server, "/leaderboard"));
-    let rows = table(chart(&page, "scores").unwrap());
+    let rows = table(chart(&page, "distribution").unwrap());
     let mut sum = 0;
     for row in &rows[1..] {
         let (low, high) = row[0].split_once('–').unwrap();
@@ -314,7 +314,7 @@ fn the_years_of_the_data_page_have_the_rounds_of_the_api() {
     let rounds = rounds(&server.client(Tier::Enterprise));
     let covered = covered(&rounds);
     let page = parse(&rendered(&server, "/data"));
-    let rows = table(chart(&page, "years-chart").unwrap());
+    let rows = table(chart(&page, "rounds-by-year").unwrap());
     let (first, last) = (covered.first().unwrap(), covered.last().unwrap());
     assert_eq!(rows.len() as i32 - 1, last - first + 1);
     for row in &rows[1..] {
@@ -331,7 +331,7 @@ fn charts_of_markets_hatch_the_years_that_the_data_does_not_cover() {
     let servers = [Some(Server::bundled()), real_catalog().map(Server::of)];
     for server in servers.into_iter().flatten() {
         let covered: BTreeSet<i32> = {
-            let rows = table(chart(&parse(&rendered(&server, "/data")), "years-chart").unwrap());
+            let rows = table(chart(&parse(&rendered(&server, "/data")), "rounds-by-year").unwrap());
             let is_covered = |row: &&Vec<String>| row[1] != "not covered";
             rows[1..].iter().filter(is_covered).map(|row| row[0].parse().unwrap()).collect()
         };

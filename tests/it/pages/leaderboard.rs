@@ -194,7 +194,7 @@ fn the_histogram_of_a_metric_has_all_ranked_firms() {
         let values: Vec<f64> = ranked.iter().map(|row| row["rank_value"].as_f64().unwrap()).collect();
         // The filter changes the list and not the histogram.
         let page = parse(&rendered(&server, &format!("/leaderboard?metric={metric}&country=US")));
-        let rows = table(chart(&page, "values").unwrap());
+        let rows = table(chart(&page, "distribution").unwrap());
         let range = |row: &[String]| {
             let (low, high) = row[0].split_once('–').unwrap_or((&row[0], &row[0]));
             let bound = |text: &str| (text.parse::<f64>().unwrap() * scale).round();
@@ -209,7 +209,7 @@ fn the_histogram_of_a_metric_has_all_ranked_firms() {
         }
         assert_eq!(sum, values.len(), "{metric}");
         // A bar leads to the page with its first firm; those before it are in better bars.
-        let bars = chart(&page, "values").unwrap().values("svg a", "href");
+        let bars = chart(&page, "distribution").unwrap().values("svg a", "href");
         assert_eq!(bars.len(), rows[1..].iter().filter(|row| row[1] != "0").count(), "{metric}");
         for (href, row) in bars.iter().zip(rows[1..].iter().filter(|row| row[1] != "0")) {
             let (path, slug) = href.split_once('#').unwrap();

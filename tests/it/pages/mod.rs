@@ -9,6 +9,7 @@ mod data_page;
 mod discovery;
 pub mod docs;
 pub mod docs_numbers;
+mod embed;
 mod endpoint_reference;
 mod filters;
 mod leaderboard;

@@ -58,11 +58,11 @@ pub(super) fn all_paths(server: &Server) -> Vec<String> {
     let catalog = server.state.releases.current();
     let slug = |table: Table| catalog.snapshot().slug(table, 0).to_owned();
     let mut paths: Vec<String> = StaticPages::paths().map(str::to_owned).collect();
-    for (path, has_twins) in site::all_paths() {
-        let table = match path {
-            _ if path.starts_with("/startups") => Table::Startups,
-            _ if path.starts_with("/people") => Table::People,
-            _ if path.starts_with("/sectors") => Table::Sectors,
+    for (path, twins) in site::all_paths() {
+        let table = match path.trim_start_matches("/embed") {
+            page if page.starts_with("/startups") => Table::Startups,
+            page if page.starts_with("/people") => Table::People,
+            page if page.starts_with("/sectors") => Table::Sectors,
             _ => Table::Firms,
         };
         let values = [("{slug}", &*slug(table)), ("{code}", "DE"), ("{name}", "Berlin"), ("{stage}", "seed")];
@@ -70,7 +70,6 @@ pub(super) fn all_paths(server: &Server) -> Vec<String> {
         let path =
             values.into_iter().chain(numbers).fold(path.to_owned(), |path, (name, text)| path.replace(name, text));
         assert!(!path.contains('{'), "{path}");
-        let twins = if has_twins { [".json", ".md", ".csv"].as_slice() } else { &[] };
         paths.extend(twins.iter().map(|twin| format!("{path}{twin}")));
         paths.push(path);
     }

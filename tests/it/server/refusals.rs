@@ -34,7 +34,7 @@ fn is_for_programs(path: &str) -> bool {
     let path = path.split('?').next().unwrap();
     let name = path.rsplit('/').next().unwrap();
     let is_file = name.rsplit_once('.').is_some_and(|(_, extension)| {
-        ["json", "csv", "md", "atom", "xml", "png", "txt", "ndjson", "gz", "parquet"].contains(&extension)
+        ["json", "csv", "md", "atom", "xml", "png", "svg", "txt", "ndjson", "gz", "parquet"].contains(&extension)
     });
     let services = [
         "/api",

@@ -21,7 +21,7 @@ fn the_matrix_of_all_startups_has_who_joined_and_led_each_round() {
     for (slug, rounds) in of.iter().step_by(one_of(6)) {
         let page = parse(&rendered(&server, &format!("/startups/{slug}")));
         let known = rounds.iter().filter(|round| !round.investors.is_empty()).count();
-        let matrix = chart(&page, "matrix");
+        let matrix = chart(&page, "investors");
         assert_eq!(matrix.is_some(), known >= 2, "{slug}");
         let Some(matrix) = matrix else { continue };
         let columns: Vec<&Round> = matrix
