@@ -116,6 +116,13 @@ impl ToolCall {
         value.or_else(default).expect("a count has a default and is not negative")
     }
 
+    /// The records that the call is for, at most: a profile has reviews and startups, too.
+    pub(crate) fn records(&self) -> usize {
+        let counts = self.tool.arguments().iter().filter(|argument| matches!(argument.kind, ArgType::Count { .. }));
+        let counted: usize = counts.map(|argument| self.count(argument.parameter)).sum();
+        counted + usize::from(self.tool == Tool::GetVcProfile)
+    }
+
     pub(crate) fn argument(&self, parameter: &str) -> Option<&'static str> {
         let argument = self.tool.arguments().iter().find(|argument| argument.parameter == parameter);
         argument.map(|argument| argument.name)

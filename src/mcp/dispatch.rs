@@ -116,6 +116,16 @@ fn initialize(params: &Map<String, Value>, release: &ToolRelease) -> RpcResult<V
     }))
 }
 
+/// The records that a call is for, at most; `None` if it runs no tool.
+pub(crate) fn records_of(message: &JsonRpcMessage) -> Option<usize> {
+    message.calls_tool().then(|| {
+        let named = named_call("tools/call", &message.params).ok();
+        let call = named.and_then(|(name, arguments)| ToolCall::parse(Tool::from_name(name)?, &arguments).ok());
+        // What is refused is given back.
+        call.map_or(1, |call| call.records())
+    })
+}
+
 fn call_tool(params: &Map<String, Value>, id: &Value, context: CallContext<'_>) -> RpcResult<JsonRpcReply> {
     let (name, arguments) = named_call("tools/call", params)?;
     let names = Tool::ALL.map(Tool::name);
