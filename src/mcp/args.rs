@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use crate::Tool;
+use crate::tool::MAX_ITEMS;
 use catalog::ParameterError;
 use catalog::json::fields::snake_case;
 use catalog::params::{BoundUnit, ParamType};
@@ -116,11 +117,11 @@ impl ToolCall {
         value.or_else(default).expect("a count has a default and is not negative")
     }
 
-    /// The records that the call is for, at most: a profile has reviews and startups, too.
+    /// The records that the call is for, at most. A profile, with all that belongs to it, is worth a request as everywhere.
     pub(crate) fn records(&self) -> usize {
         let counts = self.tool.arguments().iter().filter(|argument| matches!(argument.kind, ArgType::Count { .. }));
         let counted: usize = counts.map(|argument| self.count(argument.parameter)).sum();
-        counted + usize::from(self.tool == Tool::GetVcProfile)
+        if self.tool == Tool::GetVcProfile { (counted + 1).max(MAX_ITEMS) } else { counted }
     }
 
     pub(crate) fn argument(&self, parameter: &str) -> Option<&'static str> {

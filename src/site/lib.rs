@@ -65,6 +65,7 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use xxhash_rust::xxh3::xxh3_128;
 
 pub use crate::account::{is_signed_in, sign_in_to_return};
+use crate::browse::PER_PAGE;
 use crate::docs::html::escaped;
 use crate::error_page::PageError;
 use crate::layout::{CSP, HTML};
@@ -139,8 +140,8 @@ fn render(page: &impl Template) -> PageResult<String> {
     Ok(page.render()?)
 }
 
-/// A card shows a part of one record.
-const OF_CARD: PageCharge = PageCharge::Rows(10);
+/// A card shows a part of one record, and costs what its page does.
+const OF_CARD: PageCharge = PageCharge::Rows(PER_PAGE as u32);
 
 /// The pages, in the order of the menu and of the sitemap. Those of [`reconcile`] and [`account`] are there.
 pub(crate) const PAGES: &[PageRow] = &[

@@ -13,6 +13,7 @@ use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
+use crate::browse::PER_PAGE;
 use crate::error_page::PageError;
 use crate::layout::HTML;
 use crate::routes::{PageCharge, PageRow, batch, raw};
@@ -33,7 +34,7 @@ const MAX_BATCH: usize = 100;
 const CANDIDATES: usize = 3;
 const MAX_CANDIDATES: usize = 10;
 const MAX_SUGGESTIONS: usize = 10;
-const ROWS_OF_PREVIEW: u32 = 10;
+const ROWS_OF_PREVIEW: u32 = PER_PAGE as u32;
 
 /// The content security policy of previews, which other sites may frame.
 const FRAMED: &str =

@@ -16,7 +16,7 @@ NETWORK = [f"198.51.100.{host}" for host in range(1, 101)]
 TIERS = ["free", "pro", "enterprise"]
 REQUESTS = {"free": 100, "pro": 5_000, "enterprise": float("inf")}
 # Requests and seconds after which a walk gives up: there is no limit of a day.
-GIVES_UP, LONGEST = 3_000, 60
+GIVES_UP, LONGEST = 4_000, 60
 
 
 class Caller:

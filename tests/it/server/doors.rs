@@ -17,7 +17,7 @@ fn get(client: &Client, path: &str, address: &str) -> Reply {
     client.send("GET", path, &[("x-forwarded-for", address)])
 }
 
-const DOORS: [Door; 7] = [
+const DOORS: [Door; 8] = [
     Door {
         name: "a list as JSON",
         send: |client, number, address| {
@@ -56,6 +56,15 @@ const DOORS: [Door; 7] = [
             get(client, &format!("/reconcile?{form}"), address)
         },
         records: |reply| reply.json().as_object().unwrap().len(),
+    },
+    Door {
+        name: "profiles",
+        send: |client, _, address| {
+            let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read",
+                "params": { "uri": "venturedex://vcs/alder-capital" } });
+            client.post_with("/api/mcp", &call.to_string(), &[("x-forwarded-for", address)])
+        },
+        records: |_| 1,
     },
     Door {
         name: "tool calls",
