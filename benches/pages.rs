@@ -50,7 +50,7 @@ fn cost(state: &State, address: &str, headers: &HeaderMap, runs: usize) -> (f64,
         let page = PageRoute::parse(path).expect("a page");
         let peer = Peer("127.0.0.1:1".parse().expect("an address"));
         let (id, trace) = (RequestIds::default().next(), RequestTrace::default());
-        let request = PageRequest { state, path, query, headers, peer, id, trace: &trace };
+        let request = PageRequest { state, path, query, headers, peer, id, trace: &trace, bill: None };
         let answer = runtime.block_on(site::answer(page, request, None, peer.0.ip()));
         best = best.min(micros(&start));
         assert_eq!(answer.status(), 200, "{address}");

@@ -13,7 +13,7 @@ use http::header::{CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG};
 use http::{HeaderMap, HeaderValue, Method, Response};
 
 use auth::Caller;
-use auth::quota::{Overloaded, Quota, WorkMeter};
+use auth::quota::{Overloaded, Quota, ROWS_OF_REQUEST, WorkMeter};
 use catalog::flat::{CsvWriter, FlatColumn, list_columns};
 use catalog::json::{ComposedRecord, FieldSet, Fields};
 use catalog::{ListPosition, ListRows, ParameterError};
@@ -39,7 +39,7 @@ use crate::{
 };
 
 /// Number of rows of a file that cost one request.
-pub const ROWS_PER_REQUEST: u64 = 1_000;
+pub const ROWS_PER_REQUEST: u64 = ROWS_OF_REQUEST as u64;
 /// Size in bytes from which a part of a file is sent.
 const PART: usize = 64 * 1024;
 /// Delay before a part is retried if the queue is full.

@@ -41,7 +41,7 @@ use std::time::Duration;
 use bytes::{Buf, Bytes};
 use futures_util::Stream;
 use http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH};
-use http::{HeaderMap, HeaderValue, Method, Response};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 use auth::account::AccountId;
 use auth::quota::{Denied, Overloaded, Quota, Tier, WorkCaller};
@@ -141,11 +141,13 @@ pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'st
     if let Some(submission) = pipeline.submission() {
         let mut quota = Quota::zero(Date::from_unix(pipeline.now));
         let outcome = pipeline.run_submission(submission, caller, body, &mut quota).await;
+        pipeline.forgive_error(&outcome, caller, &mut quota);
         return pipeline.present(outcome, &quota);
     }
     if pipeline.is_batch() {
         let mut quota = Quota::zero(Date::from_unix(pipeline.now));
         let outcome = pipeline.run_batch(caller, body, &mut quota).await;
+        pipeline.forgive_error(&outcome, caller, &mut quota);
         return pipeline.present(outcome, &quota);
     }
     // With a known caller, the request is here because it must search.
@@ -231,7 +233,25 @@ impl<'a> Pipeline<'a> {
         let mut quota = Quota::zero(Date::from_unix(self.now));
         match self.run(caller, may_search, &mut quota) {
             Ok(PipelineOutcome::Queue) => None,
-            outcome => Some(self.present(outcome, &quota)),
+            outcome => {
+                self.forgive_error(&outcome, caller, &mut quota);
+                Some(self.present(outcome, &quota))
+            }
+        }
+    }
+
+    /// Gives back what an error of the caller was charged, if few of the day were errors.
+    fn forgive_error(
+        &self,
+        outcome: &Result<PipelineOutcome, Problem>,
+        caller: Result<Caller, AuthError>,
+        quota: &mut Quota,
+    ) {
+        let is_fault = outcome.as_ref().is_err_and(|problem| {
+            problem.code.status().is_client_error() && problem.code.status() != StatusCode::TOO_MANY_REQUESTS
+        });
+        if let (true, Ok(caller)) = (is_fault, caller) {
+            *quota = self.state.auth.forgive_error(&caller, *quota);
         }
     }
 

@@ -5,12 +5,14 @@ mod gate;
 
 pub(crate) use gate::Gate;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bytes::{Buf, Bytes};
 use futures_util::Stream;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use serde_json::json;
 use warp::Filter;
 use warp::filters::BoxedFilter;
@@ -18,15 +20,16 @@ use warp::path::FullPath;
 
 use api::Version;
 use auth::audit;
+use auth::quota::{Allowance, Quota};
 use catalog::param_error::shortened;
 use data::SnapshotVersion;
 use mcp::{McpEndpoint, McpPath, McpQuota};
-use service::{Operator, State, bulk, security_txt};
+use service::{Bill, Operator, State, bulk, security_txt};
 use site::static_pages::StaticPages;
-use site::{PageRequest, PageRoute};
+use site::{PageCharge, PageRequest, PageRoute};
 use transport::body::{self, BodyReadError, Payload};
 use transport::handler::{reply, run_filter};
-use transport::headers::{CommonHeaders, READS, set};
+use transport::headers::{CommonHeaders, READS, authorization, set};
 use transport::negotiation::{names_file, requests_html};
 use transport::problem::{Code, Problem};
 use transport::server::{RequestBody, ResponseBody};
@@ -238,7 +241,7 @@ fn error_context<'a>(path: &str, public_url: &'a str, snapshot: Option<SnapshotV
 impl FrontEnds {
     fn page_request<'a>(&'a self, request: &RequestParts<'a>) -> PageRequest<'a> {
         let RequestParts { path, query, headers, peer, id, trace, .. } = *request;
-        PageRequest { state: &self.state, path: trimmed(path), query, headers, peer, id, trace }
+        PageRequest { state: &self.state, path: trimmed(path), query, headers, peer, id, trace, bill: None }
     }
 
     fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
@@ -270,7 +273,84 @@ impl FrontEnds {
         }
         let address = state.client(request.peer, request.headers);
         let admitted = state.auth.admit_page(address, state.now());
-        admitted.map_err(|wait| Box::new(site::too_many(self.page_request(request), wait).map(Bytes::from)))
+        admitted.map_err(|wait| Box::new(site::too_many(self.page_request(request), wait).map(Bytes::from)))?;
+        self.count_rows(route, request, address)
+    }
+
+    /// Counts what the page shows for its address. Only those whom a private service admits read its pages.
+    fn count_rows(
+        &self,
+        route: &AppRoute<'_>,
+        request: &RequestParts<'_>,
+        address: IpAddr,
+    ) -> Result<(), Box<Response<Bytes>>> {
+        let state = self.state.as_ref();
+        let (AppRoute::Page(page), false) = (route, state.operator.access.is_private()) else { return Ok(()) };
+        let (allowance, count) = match page.charge(request.query, !request.is_read()) {
+            PageCharge::Rows(rows) => (Allowance::Rows, rows),
+            PageCharge::Names(names) => (Allowance::Names, names),
+            _ => return Ok(()),
+        };
+        state.auth.count_shown(allowance, address, count, state.today()).map_err(|quota| {
+            let mut refused = refusal(self.page_request(request), state.shown_exceeded(&quota));
+            write_wait(&mut refused, &quota, state.now());
+            Box::new(refused)
+        })
+    }
+
+    /// The bill of a program that reads a page in another form, after its first request; and the refusal, if that is one too
+    /// many. `None` if the page has no price, or a session opened it.
+    async fn open_bill(&self, route: PageRoute<'_>, request: &RequestParts<'_>) -> (Option<Bill>, Result<(), Problem>) {
+        let state = &self.state;
+        let charge = route.charge(request.query, !request.is_read());
+        if !matches!(charge, PageCharge::Request | PageCharge::Items) {
+            return (None, Ok(()));
+        }
+        let (address, header) = (state.client(request.peer, request.headers), authorization(request.headers));
+        let caller = match state.auth.authenticate_optional(header, address, state.now()).await {
+            Ok(None) if state.operator.access.is_private() => return (None, Ok(())),
+            Ok(caller) => caller,
+            Err(error) => {
+                state.auth.audit_rejected_key(error, || state.origin(request));
+                return (None, Err(Problem::from(error)));
+            }
+        };
+        if let Some(caller) = &caller {
+            request.trace.set_tier(caller.tier);
+        }
+        let bill = Bill::new(request.id, address, caller);
+        let charged = if charge == PageCharge::Request { bill.charge(state, 1) } else { Ok(()) };
+        (Some(bill), charged)
+    }
+
+    async fn answer_page<B: Buf + Send + 'static>(
+        &self,
+        route: PageRoute<'_>,
+        request: &RequestParts<'_>,
+        body: impl Stream<Item = Result<B, warp::Error>> + Send + 'static,
+    ) -> Response<Bytes> {
+        let state = &self.state;
+        let (bill, charged) = self.open_bill(route, request).await;
+        let page = PageRequest { bill: bill.as_ref(), ..self.page_request(request) };
+        if let Err(problem) = charged {
+            return with_bill(refusal(page, problem), bill.as_ref(), state);
+        }
+        let form = match *request.method == Method::POST {
+            true => match route.form_limit(request.headers) {
+                Ok(limit) => body::read(request.headers, body, limit).await.map(Some).map_err(unreadable),
+                Err(refused) => Err(refused),
+            },
+            false => Ok(None),
+        };
+        let response = match form {
+            Ok(form) => {
+                let origin = state.origin(request);
+                let answer = site::answer(route, page, form, origin.address);
+                audit::scope(origin, answer).await
+            }
+            Err((status, detail)) => site::bad_form(page, status, detail),
+        };
+        with_bill(response.map(Bytes::from), bill.as_ref(), state)
     }
 
     /// Responds to everything except REST and MCP: health, static files, the docs, pages, errors.
@@ -353,22 +433,7 @@ impl FrontEnds {
             AppRoute::Bulk => return self.keep_private(request, bulk::respond(&self.state, request).await),
             AppRoute::Mcp(path) => self.mcp.respond(path, request, body).await,
             AppRoute::Page(route) => {
-                let page = self.page_request(request);
-                let form = match *request.method == Method::POST {
-                    true => match route.form_limit(request.headers) {
-                        Ok(limit) => body::read(request.headers, body, limit).await.map(Some).map_err(unreadable),
-                        Err(refused) => Err(refused),
-                    },
-                    false => Ok(None),
-                };
-                let response = match form {
-                    Ok(form) => {
-                        let origin = self.state.origin(request);
-                        let answer = site::answer(route, page, form, origin.address);
-                        audit::scope(origin, answer).await
-                    }
-                    Err((status, detail)) => site::bad_form(page, status, detail),
-                };
+                let response = self.answer_page(route, request, body).await;
                 self.site_response(response, request.id)
             }
             _ => unreachable!("no other route waits"),
@@ -389,6 +454,25 @@ fn with_site_headers(mut response: Response<Bytes>, id: RequestId, public_url: &
     let common = CommonHeaders { id: Some(id), public_url: Some(public_url), ..CommonHeaders::default() };
     common.write(response.headers_mut());
     response
+}
+
+/// Settles the bill of a response, and says on it what is left.
+fn with_bill(mut response: Response<Bytes>, bill: Option<&Bill>, state: &State) -> Response<Bytes> {
+    let Some(bill) = bill else { return response };
+    bill.settle(state, response.status());
+    if let Some(quota) = bill.quota() {
+        let now = state.now();
+        if response.status() == StatusCode::TOO_MANY_REQUESTS {
+            write_wait(&mut response, &quota, now);
+        }
+        CommonHeaders { quota: Some((&quota, now)), ..CommonHeaders::default() }.write(response.headers_mut());
+    }
+    response
+}
+
+/// Says when the limit of a day resets, unless the response names a shorter time.
+fn write_wait(response: &mut Response<Bytes>, quota: &Quota, now: i64) {
+    response.headers_mut().entry(RETRY_AFTER).or_insert_with(|| HeaderValue::from(quota.seconds_left(now).max(1)));
 }
 
 fn unreadable(error: BodyReadError) -> (StatusCode, &'static str) {

@@ -180,10 +180,12 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
              count as one; set it to the proxy's address, such as 127.0.0.1"
         );
     }
-    // Elsewhere the key would end up in a log, which only that of a demo may.
-    let is_seen = settings.is_demo || io::stdout().is_terminal();
+    // Elsewhere the key would end up in a log, which only that of a demo may. A person also reads what is piped on.
+    let is_terminal = [io::stdin().is_terminal(), io::stdout().is_terminal(), io::stderr().is_terminal()];
+    let is_seen = settings.is_demo || is_terminal.contains(&true);
     let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && is_seen;
-    let demo_key = is_tried.then(|| auth.add_demo_key(Tier::Free)).transpose().map_err(store_error)?;
+    // Without a quota: who tries the service is the operator.
+    let demo_key = is_tried.then(|| auth.add_demo_key(Tier::Enterprise)).transpose().map_err(store_error)?;
     let needs_key = mcp_needs_key(&settings);
     let memory = settings.memory();
     let limits = settings.limits(bound);
@@ -199,7 +201,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         if let Some(replica) = replica {
             releases.follow(replica);
         }
-        let sign_up = settings.sign_up();
+        let (sign_up, bulk) = (settings.sign_up(), settings.bulk());
         let networks = settings.webhooks.then_some(Networks { further: settings.webhook_networks });
         let alerts = Arc::new(Alerts::new(owner.cursor_secret(), networks));
         let state = Arc::new(State {
@@ -223,7 +225,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
             },
             well_known,
             alerts,
-            bulk: settings.bulk,
+            bulk,
             response_cache: ResponseCache::new(memory.part(MemoryPart::Responses)),
             memory,
             trusted_proxies: settings.trusted_proxies,
@@ -452,6 +454,10 @@ fn addresses(base: &str, needs_key: bool) -> String {
     format!("  Pages  {base}/\n  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, {key})\n")
 }
 
+/// The commands that print a first key. They find the accounts of a server that was started with the same settings.
+const CREATE_KEY: &str = "  venturedex account create --email you@example.com\n  venturedex key create --email you@example.com \
+                          --name first";
+
 fn greeting(settings: &ServeSettings, catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
     let snapshot = catalog.snapshot();
     let Counts { firms, startups, funding_rounds: rounds, people, sectors, .. } = snapshot.counts();
@@ -461,12 +467,11 @@ fn greeting(settings: &ServeSettings, catalog: &Catalog, base: &str, demo_key: O
     let example = if let Some(key) = demo_key {
         let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("q", name).finish();
         format!(
-            "Try it with this key, which is valid for this run (100 requests a day):\n\n  curl -H 'Authorization: Bearer \
+            "Try it with this key, which is valid for this run and has no quota:\n\n  curl -H 'Authorization: Bearer \
              {key}' '{base}/api/v3/vcs?{query}&limit=3'\n"
         )
     } else if mcp_needs_key(settings) {
-        "Create an account and a key: venturedex account invite --email you@example.com, then venturedex key create …\n"
-            .to_owned()
+        format!("Create an account and a key:\n\n{CREATE_KEY}\n")
     } else {
         let arguments = json!({ "query": name, "limit": 3 });
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
@@ -474,7 +479,7 @@ fn greeting(settings: &ServeSettings, catalog: &Catalog, base: &str, demo_key: O
         let call = call.to_string().replace('\'', "'\\''");
         let key = match catalog.is_bundled() && settings.sign_up() == SignUp::Open {
             true => format!("{base}/signup"),
-            false => "venturedex account create --email you@example.com, then venturedex key create …".to_owned(),
+            false => format!("\n\n{CREATE_KEY}"),
         };
         format!(
             "Try it without a key:\n\n  curl -H 'Content-Type: application/json' {base}/api/mcp -d '{call}'\n\n\

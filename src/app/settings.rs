@@ -6,6 +6,7 @@ mod query;
 mod store;
 #[cfg(test)]
 mod tests;
+mod tiers;
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -246,7 +247,7 @@ pub enum AccountCommand {
         /// The owner's e-mail address.
         #[arg(long)]
         email: Email,
-        /// Daily requests and number of keys: free 100 and 3, pro 5,000 and 10, enterprise unlimited.
+        /// Daily requests and number of keys, unless --tiers says otherwise: free 100 and 3, pro 5,000 and 10, enterprise unlimited.
         #[arg(long, default_value = "free", value_parser = one_of(&Tier::ALL, Tier::name))]
         tier: Tier,
         /// Read the owner's password from stdin; without one the owner cannot sign in until set-password is run.
@@ -412,10 +413,10 @@ pub struct ServeSettings {
           action = ArgAction::Set)]
     pub may_publish: bool,
     /// Who may download the bulk files of releases (`indexer build --bulk`) below /data/: everybody whom --access admits, who
-    /// sends an API key, or nobody.
-    #[arg(long, env = "VENTUREDEX_BULK", value_name = "ACCESS", default_value = "open",
+    /// sends an API key, or nobody [default: key, with restricted --access open].
+    #[arg(long, env = "VENTUREDEX_BULK", value_name = "ACCESS",
           value_parser = one_of(BulkAccess::ALL, BulkAccess::name))]
-    pub bulk: BulkAccess,
+    pub bulk: Option<BulkAccess>,
     /// Folder of accounts, keys and usage.
     #[arg(skip)]
     pub data: PathBuf,
@@ -572,7 +573,7 @@ impl ServeSettings {
         let own = if self.is_demo { self.data.join(DEFAULT_INDEX) } else { PathBuf::from(DEFAULT_INDEX) };
         let mut releases = ReleaseStore::of_place(self.index.as_ref().unwrap_or(&own), &self.cache);
         releases.is_optional = self.index.is_none();
-        releases.has_bulk_files = self.bulk != BulkAccess::Off;
+        releases.has_bulk_files = self.bulk() != BulkAccess::Off;
         releases.memory = self.memory();
         // The served one, the others, and the one that replaces it.
         releases.loaded = self.keep_releases as usize + 2;
@@ -598,6 +599,12 @@ impl ServeSettings {
 
     pub(crate) fn rate_limits(&self) -> RateLimitConfig {
         RateLimitConfig { pages_per_minute: self.pages_per_minute, sign_ups_per_hour: self.sign_ups_per_hour }
+    }
+
+    /// Who may download bulk files. A private service knows those whom it admits.
+    pub(crate) fn bulk(&self) -> BulkAccess {
+        let by_access = if self.access.is_private() { BulkAccess::Open } else { BulkAccess::Key };
+        self.bulk.unwrap_or(by_access)
     }
 
     /// Who may create an account.
@@ -653,7 +660,11 @@ impl Cli {
         }
         let read = command().try_get_matches_from(&args).and_then(|matches| {
             refuse_folders_of_demo(&matches)?;
-            Self::from_arg_matches(&matches)
+            let cli = Self::from_arg_matches(&matches)?;
+            match cli.store.tiers() {
+                Ok(_) => Ok(cli),
+                Err(error) => Err(command().error(ErrorKind::ValueValidation, format!("--tiers: {error}\n"))),
+            }
         });
         let mut cli = read.map_err(|error| {
             let code = if error.use_stderr() { 2 } else { 0 };

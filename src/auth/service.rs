@@ -81,6 +81,8 @@ pub struct AuthService {
     /// By the first half of the digest, which reveals nothing of unknown keys; the whole is compared in constant time.
     keys: DashMap<u128, KeyState, RandomState>,
     key_counter: DailyCounter,
+    /// Errors of callers that did not count.
+    forgiven_errors: DailyCounter,
     client_counter: ClientCounter,
     /// `None` if no other server uses the store.
     shared: Option<SharedQuotas>,
@@ -139,6 +141,7 @@ impl AuthService {
             store,
             keys: DashMap::default(),
             key_counter: DailyCounter::default(),
+            forgiven_errors: DailyCounter::default(),
             client_counter: ClientCounter::new(&random()?),
             rate_limits: RateLimits::new(&limits_hasher, rate_limits),
             hasher: PasswordHasher::default(),
@@ -409,6 +412,7 @@ impl AuthService {
         let today = Date::from_unix(now);
         if *loaded_day != Some(today) {
             self.key_counter.drop_old(today);
+            self.forgiven_errors.forget_old(today);
             self.load_usage(today)?;
             // They are accepted again if the clock is set back.
             self.store.end_expired_keys(now)?;

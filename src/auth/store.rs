@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::account::AccountId;
 use crate::password::hash::PasswordHash;
 use crate::quota::{
-    CountedWindow, CounterId, FinishedLease, Grant, KeyId, LeaseRequest, SharedWindow, Tier, UnusedUnits,
+    CountedWindow, CounterId, FinishedLease, Grant, KeyId, LeaseRequest, SharedWindow, Tier, Tiers, UnusedUnits,
 };
 use crate::sql::{Sql, SqlResult};
 use crate::totp::TotpSecret;
@@ -56,6 +56,9 @@ pub trait Store: Send + Sync {
     fn changes(&self, since: i64) -> StoreResult<KeyChanges>;
 
     fn measurements(&self) -> StoreMeasurements;
+
+    /// The limits of the tiers.
+    fn tiers(&self) -> &Tiers;
 
     /// Counters that several servers share; `None` if one server uses the store, and counts in memory.
     fn counters(&self) -> Option<&dyn CounterStore> {

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use crate::Tool;
+use crate::tool::MAX_ITEMS;
 use catalog::ParameterError;
 use catalog::json::fields::snake_case;
 use catalog::params::{BoundUnit, ParamType};
@@ -114,6 +115,13 @@ impl ToolCall {
         };
         let value = self.value(parameter).and_then(|value| value.parse().ok());
         value.or_else(default).expect("a count has a default and is not negative")
+    }
+
+    /// The records that the call is for, at most. A profile, with all that belongs to it, is worth a request as everywhere.
+    pub(crate) fn records(&self) -> usize {
+        let counts = self.tool.arguments().iter().filter(|argument| matches!(argument.kind, ArgType::Count { .. }));
+        let counted: usize = counts.map(|argument| self.count(argument.parameter)).sum();
+        if self.tool == Tool::GetVcProfile { (counted + 1).max(MAX_ITEMS) } else { counted }
     }
 
     pub(crate) fn argument(&self, parameter: &str) -> Option<&'static str> {

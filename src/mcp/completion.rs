@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::backend::ToolRelease;
 use crate::dispatch::invalid_params;
+use crate::message::JsonRpcMessage;
 use crate::resource::FIRM_TEMPLATE;
 use crate::{RpcResult, prompt};
 use catalog::Catalog;
@@ -14,7 +15,13 @@ use data::vocabulary::{Vocabulary, normal};
 use data::{Country, Facet, Stage, Table};
 
 /// Maximum number of values in a response, set by the protocol.
-const MAX_VALUES: usize = 100;
+pub(crate) const MAX_VALUES: usize = 100;
+
+/// True if the values are of records, and not of a vocabulary.
+pub(crate) fn completes_names(message: &JsonRpcMessage) -> bool {
+    let argument = message.params.get("argument").and_then(|argument| argument.get("name")).and_then(Value::as_str);
+    message.method == "completion/complete" && matches!(argument, Some("slug" | "name"))
+}
 
 pub(crate) fn complete(params: &Map<String, Value>, release: &ToolRelease) -> RpcResult<Value> {
     let text = |object: &str, name: &str| params.get(object)?.get(name)?.as_str();

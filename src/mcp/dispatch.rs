@@ -16,7 +16,7 @@ use crate::error::{INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::manifest::NAME;
 use crate::message::{self, JsonRpcMessage};
 use crate::revision::{REVISIONS, negotiate};
-use crate::tool::TOOLS;
+use crate::tool::{MAX_ITEMS, TOOLS};
 use crate::{JsonRpcError, RpcResult, Tool, ToolCall, completion, prompt, resource};
 use search::nearest;
 
@@ -114,6 +114,20 @@ fn initialize(params: &Map<String, Value>, release: &ToolRelease) -> RpcResult<V
         "serverInfo": server_info(),
         "instructions": release.instructions(),
     }))
+}
+
+/// The records that a call is for, at most; `None` if it runs no tool.
+pub(crate) fn records_of(message: &JsonRpcMessage) -> Option<usize> {
+    message.calls_tool().then(|| {
+        // A firm is read as its profile.
+        if message.method == "resources/read" {
+            return MAX_ITEMS;
+        }
+        let named = named_call("tools/call", &message.params).ok();
+        let call = named.and_then(|(name, arguments)| ToolCall::parse(Tool::from_name(name)?, &arguments).ok());
+        // What is refused is given back.
+        call.map_or(1, |call| call.records())
+    })
 }
 
 fn call_tool(params: &Map<String, Value>, id: &Value, context: CallContext<'_>) -> RpcResult<JsonRpcReply> {

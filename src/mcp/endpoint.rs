@@ -11,13 +11,13 @@ use http::{Method, StatusCode};
 use serde_json::json;
 
 use crate::backend::ToolRelease;
-use crate::dispatch::{CallContext, dispatch};
+use crate::dispatch::{CallContext, dispatch, records_of};
 use crate::error::INTERNAL_ERROR;
 use crate::manifest::McpManifest;
 use crate::message::{self, JsonRpcMessage, RpcBody};
 use crate::quota::Admission;
 use crate::revision::{admit_batch, is_stateless, unknown_id};
-use crate::{JsonRpcError, McpQuota, RpcResult, Settings, ToolBackend};
+use crate::{JsonRpcError, McpQuota, RpcResult, Settings, ToolBackend, completion};
 use auth::quota::{Overloaded, Quota};
 use platform::metrics::panics;
 use transport::RequestParts;
@@ -104,7 +104,7 @@ impl McpEndpoint {
                 (response, quota)
             }
             (path, method) => {
-                let Admission { quota, charge } = self.quota.admit(request, false).await;
+                let Admission { quota, charge } = self.quota.admit(request, None).await;
                 let is_open = path == McpPath::Resource || method == Method::OPTIONS;
                 let response = match charge {
                     Err(error) if self.quota.is_private() && !is_open => error_response(request, &error),
@@ -170,7 +170,7 @@ impl McpEndpoint {
                 (outcome.unwrap_or_else(|error| error_response(request, &error)), quota)
             }
             Ok(RpcBody::Batch(messages)) => self.answer_batch(request, messages, release).await,
-            Err(error) => (error_response(request, &error), self.quota.admit(request, false).await.quota),
+            Err(error) => (error_response(request, &error), self.quota.admit(request, None).await.quota),
         }
     }
 
@@ -226,15 +226,19 @@ impl McpEndpoint {
         let is_stateless = match is_stateless(request.headers, &message) {
             Ok(is_stateless) => is_stateless,
             Err(error) => {
-                let quota = self.quota.admit(request, false).await.quota;
+                let quota = self.quota.admit(request, None).await.quota;
                 return (Err(JsonRpcError { id: message.id, ..error }), quota);
             }
         };
-        let Admission { quota, charge } = self.quota.admit(request, message.calls_tool()).await;
+        let Admission { quota, charge } = self.quota.admit(request, records_of(&message)).await;
         let charge = match charge {
             Ok(charge) => charge,
             Err(error) => return (Err(JsonRpcError { id: message.id, ..error }), quota),
         };
+        let completes_names = message.id.is_some() && completion::completes_names(&message);
+        if completes_names && let Err(error) = self.quota.count_names(request, completion::MAX_VALUES) {
+            return (Err(JsonRpcError { id: message.id, ..error }), quota);
+        }
         let note = charge.as_ref().and_then(|charge| self.quota.note(&quota, charge));
         let work_before = request.trace.work().total();
         let method = || {

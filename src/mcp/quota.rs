@@ -1,5 +1,6 @@
 //! Callers of the endpoint and their daily quota: by API key if one is sent, otherwise by client address.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,14 +8,16 @@ use http::header;
 use serde_json::json;
 
 use auth::QuotaSubject;
-use auth::quota::{Client, ClientPool, Denied, Quota, WorkCaller};
+use auth::quota::{Allowance, Client, ClientPool, Denied, HUNDREDTHS, Quota, WorkCaller};
 use data::number::counted;
 use data::{Date, rfc3339};
 use transport::problem::{Code, Problem};
 
+use crate::tool::MAX_ITEMS;
 use crate::{JsonRpcError, RpcResult};
 use service::State;
 use transport::RequestParts;
+use transport::headers::authorization;
 use transport::url::{KEY_IN_URL, has_key};
 
 /// Number of remaining calls from which on results carry a note.
@@ -36,6 +39,8 @@ pub(crate) struct Admission {
 pub(crate) struct Charge {
     subject: QuotaSubject,
     day: Date,
+    /// What an address without a key was charged of what it has for all programs.
+    of_programs: Option<(IpAddr, u32)>,
 }
 
 impl McpQuota {
@@ -49,21 +54,21 @@ impl McpQuota {
         self.is_private() || self.daily_limit == 0
     }
 
-    /// Identifies the caller of a request and, if it is `charged`, counts it.
-    pub(crate) async fn admit(&self, request: &RequestParts<'_>, charged: bool) -> Admission {
+    /// Identifies the caller of a request and, if it is a call for so many `records`, counts it.
+    pub(crate) async fn admit(&self, request: &RequestParts<'_>, records: Option<usize>) -> Admission {
         let (today, access) = (self.state.today(), &self.state.auth);
         let subject = match self.subject(request).await {
-            Ok(QuotaSubject::Client(_, 0)) if charged => {
+            Ok(QuotaSubject::Client(_, 0)) if records.is_some() => {
                 return Admission { quota: Quota::zero(today), charge: Err(self.key_missing()) };
             }
             Ok(subject) => subject,
             Err(error) => return Admission { quota: Quota::zero(today), charge: Err(error) },
         };
-        if !charged {
+        let Some(records) = records else {
             return Admission { quota: access.peek(subject, today), charge: Ok(None) };
-        }
+        };
         let (quota, charge) = match access.take(subject.clone(), today) {
-            Ok(quota) => (quota, Ok(Some(Charge { subject, day: quota.day }))),
+            Ok(quota) => self.charge_programs(subject, quota, records),
             Err(Denied::Unchecked(quota)) => (quota, Err(Problem::slow_down().into())),
             Err(Denied::Unknown(quota)) => (quota, Err(Problem::quota_unknown().into())),
             Err(Denied::Exceeded(quota)) => {
@@ -76,6 +81,58 @@ impl McpQuota {
             }
         };
         Admission { quota, charge }
+    }
+
+    /// Charges a counted call to what its address has for all programs.
+    fn charge_programs(
+        &self,
+        subject: QuotaSubject,
+        quota: Quota,
+        records: usize,
+    ) -> (Quota, RpcResult<Option<Charge>>) {
+        let QuotaSubject::Client(Client::Address(address), calls) = subject else {
+            return (quota, Ok(Some(Charge { subject, day: quota.day, of_programs: None })));
+        };
+        let state = &self.state;
+        let (each, price) = self.price(calls, records);
+        match state.auth.take_anonymous(address, price, quota.day) {
+            Ok(programs) => {
+                let left = programs.remaining.unwrap_or(0) / each;
+                let remaining = quota.remaining.map(|remaining| remaining.min(left));
+                let charge = Charge { subject, day: quota.day, of_programs: Some((address, price)) };
+                (Quota { remaining, ..quota }, Ok(Some(charge)))
+            }
+            Err(denied) => {
+                let before = state.auth.give_back(subject, quota.day);
+                let problem = match denied {
+                    Denied::Exceeded(left) => state.anonymous_exceeded(&left, price.div_ceil(HUNDREDTHS)),
+                    Denied::Unchecked(_) => Problem::slow_down(),
+                    Denied::Unknown(_) => Problem::quota_unknown(),
+                };
+                // Nothing is left, whatever the number of calls.
+                (Quota { remaining: Some(0), ..before }, Err(problem.into()))
+            }
+        }
+    }
+
+    /// Hundredths of requests that a call costs at least, and those of a call for so many records. The calls of a day together
+    /// cost what an address has, and a call of the most records one request.
+    fn price(&self, calls: u32, records: usize) -> (u32, u32) {
+        let each = (self.state.auth.tiers().anonymous.requests.saturating_mul(HUNDREDTHS) / calls.max(1)).max(1);
+        let of_records = records.saturating_mul(HUNDREDTHS as usize).div_ceil(MAX_ITEMS);
+        (each, each.max(u32::try_from(of_records).unwrap_or(u32::MAX)))
+    }
+
+    /// Counts the names that a completion may have for an address without a key.
+    pub(crate) fn count_names(&self, request: &RequestParts<'_>, names: usize) -> RpcResult<()> {
+        let state = &self.state;
+        let has_key = state.auth.authenticate(authorization(request.headers), state.now()).is_ok();
+        if has_key {
+            return Ok(());
+        }
+        let (address, names) = (state.client(request.peer, request.headers), u32::try_from(names).unwrap_or(u32::MAX));
+        let counted = state.auth.count_shown(Allowance::Names, address, names, state.today());
+        counted.map_err(|quota| state.shown_exceeded(&quota).into())
     }
 
     /// The caller whose turn the work of a call waits for.
@@ -92,6 +149,9 @@ impl McpQuota {
     }
 
     pub(crate) fn refund(&self, charge: Charge) -> Quota {
+        if let Some((address, hundredths)) = charge.of_programs {
+            self.state.auth.give_back_anonymous(address, hundredths, charge.day);
+        }
         self.state.auth.give_back(charge.subject, charge.day)
     }
 

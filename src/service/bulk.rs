@@ -28,10 +28,10 @@ vocabulary! {
     /// Access to bulk files.
     #[derive(Default)]
     BulkAccess, "access", {
-        /// Anyone.
-        #[default]
+        /// Anyone, without limit.
         Open = "open",
         /// Callers with an API key; a download counts as a request.
+        #[default]
         Key = "key",
         Off = "off",
     }
@@ -127,11 +127,18 @@ async fn answer(
         });
         *quota = Some(taken?);
     }
-    let found = found?;
-    if fails_if_match(request.headers, &found.etag) {
-        let detail = format!("the file is another than `If-Match` names; its `ETag` is {}", found.etag);
-        return Err(Problem::new(Code::PreconditionFailed, detail));
-    }
+    let checked = found.and_then(|found| match fails_if_match(request.headers, &found.etag) {
+        true => {
+            let detail = format!("the file is another than `If-Match` names; its `ETag` is {}", found.etag);
+            Err(Problem::new(Code::PreconditionFailed, detail))
+        }
+        false => Ok(found),
+    });
+    let found = checked.inspect_err(|_| {
+        if let (Some(caller), Some(charged)) = (&caller, quota.as_mut()) {
+            *charged = state.auth.forgive_error(caller, *charged);
+        }
+    })?;
     Ok(download(state, request, found, caller))
 }
 

@@ -4,6 +4,7 @@
 
 pub mod access;
 pub mod alerts;
+mod bill;
 pub mod brand;
 pub mod bulk;
 pub mod firms;
@@ -15,6 +16,7 @@ pub mod version_end;
 pub mod well_known;
 
 pub use access::{Access, ReviewAccess, SignUp};
+pub use bill::Bill;
 pub use brand::{Brand, BrandColor};
 pub use bulk::BulkAccess;
 pub use operator::Operator;

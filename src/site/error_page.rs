@@ -125,7 +125,8 @@ impl PageError {
     pub(crate) fn problem(&self, catalog: &Catalog, path: &str) -> Problem {
         let code = match self {
             Self::Refused(problem) => {
-                return Problem { allow: problem.allow, ..Problem::new(problem.code, problem.detail.clone()) };
+                let Problem { code, detail, allow, quota, .. } = problem;
+                return Problem { allow: *allow, quota: quota.clone(), ..Problem::new(*code, detail.clone()) };
             }
             Self::InvalidQuery(errors) => return Problem::of_parameters(errors.clone()),
             Self::UnknownRecord(table, slug) => {

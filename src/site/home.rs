@@ -26,7 +26,7 @@ use data::{Direction, Metric, Table};
 use transport::headers::Caching;
 
 const MAX_RESULTS: usize = 8;
-const MAX_SUGGESTIONS: usize = 8;
+pub(crate) const MAX_SUGGESTIONS: usize = 8;
 const MAX_LEADERS: usize = 5;
 const MAX_NEWEST: usize = 8;
 const RESOURCES: [Resource; 3] = [Resource::Firms, Resource::Startups, Resource::People];

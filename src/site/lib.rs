@@ -66,12 +66,13 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use xxhash_rust::xxh3::xxh3_128;
 
 pub use crate::account::{is_signed_in, sign_in_to_return};
+use crate::browse::PER_PAGE;
 use crate::docs::html::escaped;
 use crate::error_page::PageError;
 use crate::layout::{CSP, HTML};
 pub(crate) use crate::routes::PathValues;
+pub use crate::routes::{PageCharge, PageRoute, all_paths, page_above, public_paths};
 use crate::routes::{PageHandler, PageRow, list, page, path_by_other_name, raw};
-pub use crate::routes::{PageRoute, all_paths, page_above, public_paths};
 use crate::theme::Theme;
 use crate::twin::{TwinFormat, TwinSubject};
 use ::data::Table;
@@ -79,7 +80,7 @@ use auth::RetryAfter;
 use auth::quota::{Overloaded, WorkCaller};
 use catalog::{Catalog, ParameterError, Resource};
 use platform::pause;
-use service::State;
+use service::{Bill, State};
 use transport::headers::{Caching, CommonHeaders, Vary, set};
 use transport::negotiation::{compress, names_file, requests_data, requests_html};
 use transport::problem::Problem;
@@ -101,6 +102,8 @@ pub struct PageRequest<'a> {
     pub peer: Peer,
     pub id: RequestId,
     pub trace: &'a RequestTrace,
+    /// What a program pays; `None` for a page that a person reads.
+    pub bill: Option<&'a Bill>,
 }
 
 impl<'a> PageRequest<'a> {
@@ -115,6 +118,18 @@ impl<'a> PageRequest<'a> {
         format!("{path}{mark}{}", self.query)
     }
 
+    /// Raises the price of the request, if it is one of a program.
+    fn charge(self, requests: usize) -> PageResult<()> {
+        let requests = u32::try_from(requests).unwrap_or(u32::MAX);
+        let charged = self.bill.map_or(Ok(()), |bill| bill.charge(self.state, requests));
+        charged.map_err(PageError::Refused)
+    }
+
+    /// The caller whose turn the work of the request waits for.
+    fn work_caller(self, address: IpAddr) -> WorkCaller {
+        self.bill.map_or(WorkCaller::Address(address), Bill::work_caller)
+    }
+
     /// The URL of a path of the API.
     fn api(self, path: &str) -> String {
         format!("{}/api/v3/{path}", self.state.public_url)
@@ -126,6 +141,9 @@ fn render(page: &impl Template) -> PageResult<String> {
     Ok(page.render()?)
 }
 
+/// A card shows a part of one record, and costs what its page does.
+const OF_CARD: PageCharge = PageCharge::Rows(PER_PAGE as u32);
+
 /// The pages, in the order of the menu and of the sitemap. Those of [`reconcile`] and [`account`] are there.
 pub(crate) const PAGES: &[PageRow] = &[
     page("/", home::page).takes(&["q"]).cached().in_sitemap(),
@@ -136,10 +154,12 @@ pub(crate) const PAGES: &[PageRow] = &[
         .reads_query()
         .cached()
         .with_twins(TwinSubject::List(Resource::Reviews)),
-    raw("/vcs/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Firms, slug)),
+    raw("/vcs/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Firms, slug))
+        .charged(OF_CARD),
     list("/startups", lists::startups, Resource::Startups).cached().in_menu("Startups"),
     page("/startups/{slug}", startup::page).cached().with_twins(TwinSubject::Record(Table::Startups)),
-    raw("/startups/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Startups, slug)),
+    raw("/startups/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Startups, slug))
+        .charged(OF_CARD),
     list("/rounds", lists::rounds, Resource::Rounds).cached().in_menu("Rounds"),
     raw("/rounds.atom", feeds::round_feed).reads_query(),
     raw("/rounds/feed.json", feeds::round_feed).reads_query(),
@@ -157,18 +177,23 @@ pub(crate) const PAGES: &[PageRow] = &[
     page("/compare", compare::page).takes(&["firm", "startup"]).cached().in_footer("Compare"),
     page("/data", data::page).in_sitemap().in_footer("About the data"),
     page("/releases", feeds::releases).in_sitemap().in_footer("Releases"),
-    raw("/releases.atom", feeds::release_feed).takes(&[]),
-    raw("/releases.json", feeds::release_feed).takes(&[]),
+    raw("/releases.atom", feeds::release_feed).takes(&[]).charged(PageCharge::Nothing),
+    raw("/releases.json", feeds::release_feed).takes(&[]).charged(PageCharge::Nothing),
     page("/resolve", resolve::page)
         .in_footer("Look up a list")
         .with_batch(resolve::MAX_BYTES, |request, form, address| Box::pin(resolve::answer(request, form, address))),
-    raw("/suggest", |catalog, request, _| Ok(home::suggest(catalog, request))).takes(&["q"]),
-    raw("/suggest/opensearch", |catalog, request, _| Ok(home::suggest_to_browser(catalog, request))).takes(&["q"]),
+    raw("/suggest", |catalog, request, _| Ok(home::suggest(catalog, request)))
+        .takes(&["q"])
+        .charged(PageCharge::Names(home::MAX_SUGGESTIONS as u32)),
+    raw("/suggest/opensearch", |catalog, request, _| Ok(home::suggest_to_browser(catalog, request)))
+        .takes(&["q"])
+        .charged(PageCharge::Names(home::MAX_SUGGESTIONS as u32)),
     // Their addresses are secrets.
-    raw("/alerts/{token}.atom", alert_feed::respond).open(),
-    raw("/alerts/{token}.json", alert_feed::respond).open(),
-    raw("/sitemap.xml", sitemap::respond),
-    raw("/sitemap-{number}.xml", sitemap::respond).labelled("/sitemap.xml"),
+    raw("/alerts/{token}.atom", alert_feed::respond).open().charged(PageCharge::Nothing),
+    raw("/alerts/{token}.json", alert_feed::respond).open().charged(PageCharge::Nothing),
+    // Search engines read the addresses, and then the pages.
+    raw("/sitemap.xml", sitemap::respond).charged(PageCharge::Nothing),
+    raw("/sitemap-{number}.xml", sitemap::respond).labelled("/sitemap.xml").charged(PageCharge::Nothing),
 ];
 
 /// Responds with a page, or handles a form. Whatever may search or render waits for its turn.
@@ -238,7 +263,7 @@ async fn in_turn(
         let catalog = request.state.releases.current();
         work(&catalog).unwrap_or_else(|error| fail(&error, &catalog, request))
     };
-    let response = request.state.work.run(WorkCaller::Address(address), request.trace.work(), work).await;
+    let response = request.state.work.run(request.work_caller(address), request.trace.work(), work).await;
     charge_work(request, address, 1);
     response.unwrap_or_else(|Overloaded| fail(&PageError::Overloaded, &request.state.releases.current(), request))
 }
@@ -289,15 +314,19 @@ pub fn bad_form(request: PageRequest<'_>, status: StatusCode, detail: &'static s
     fail(&PageError::UnreadableForm(status, detail), &request.state.releases.current(), request)
 }
 
-/// Items of a batch charged as one page.
+/// Items of a batch charged as one page, and as one request.
 const ITEMS_PER_PAGE: usize = 10;
 
 fn admit_batch(request: PageRequest<'_>, address: IpAddr, items: usize) -> PageResult<()> {
+    request.charge(items.div_ceil(ITEMS_PER_PAGE))?;
     admit_pages(request, address, items.div_ceil(ITEMS_PER_PAGE))
 }
 
-/// Charges pages to an address, except for the first one: the request itself is charged already.
+/// Charges pages to an address without a key, except for the first one: the request itself is charged already.
 fn admit_pages(request: PageRequest<'_>, address: IpAddr, pages: usize) -> PageResult<()> {
+    if request.bill.is_some_and(Bill::has_key) {
+        return Ok(());
+    }
     for _ in 1..pages {
         request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
     }
@@ -307,6 +336,9 @@ fn admit_pages(request: PageRequest<'_>, address: IpAddr, pages: usize) -> PageR
 /// Charges an address for the work of a request with this number of items, above what the items cost. The answer is there, so
 /// an address without pages left hears of it with its next request.
 fn charge_work(request: PageRequest<'_>, address: IpAddr, items: usize) {
+    if let Some(bill) = request.bill {
+        bill.charge_work(request.state, request.trace.work().total());
+    }
     let price = request.state.work_price.requests(request.trace.work().total()) as usize;
     let further = price.saturating_sub(items.div_ceil(ITEMS_PER_PAGE));
     let _ = admit_pages(request, address, further + 1);

@@ -1,7 +1,7 @@
-//! `/reconcile`: the reconciliation API 0.2 of the W3C community group, for OpenRefine and others, without a key.
+//! `/reconcile`: the reconciliation API 0.2 of the W3C community group, for OpenRefine and others, with or without a key.
 //!
 //! Types are the kinds of records, ids the paths of their pages. Queries use the look-up of `/resolve`; features are
-//! its evidence. Every ten queries or records, rounded up, are charged as one page. A query with invalid values gets an
+//! its evidence. Every ten queries or records, rounded up, are charged as one page and one request. A query with invalid values gets an
 //! `error` and no results, so that the other queries still succeed.
 
 mod extension;
@@ -13,14 +13,14 @@ use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
+use crate::browse::PER_PAGE;
 use crate::error_page::PageError;
 use crate::layout::HTML;
-use crate::routes::{PageRow, batch, raw};
+use crate::routes::{PageCharge, PageRow, batch, raw};
 use crate::{
     PageRequest, PageResult, PathValues, admit_batch, charge_work, fail, format, in_turn, page_headers, response_of,
     see_other,
 };
-use auth::quota::WorkCaller;
 use catalog::look_up::{answer as published, id_of, row_of_id};
 use catalog::param_error::shortened;
 use catalog::{Catalog, Item, ItemTexts, LookUpAnswer};
@@ -34,6 +34,7 @@ const MAX_BATCH: usize = 100;
 const CANDIDATES: usize = 3;
 const MAX_CANDIDATES: usize = 10;
 const MAX_SUGGESTIONS: usize = 10;
+const ROWS_OF_PREVIEW: u32 = PER_PAGE as u32;
 
 /// The content security policy of previews, which other sites may frame.
 const FRAMED: &str =
@@ -50,14 +51,17 @@ const VIEW: &str = "/reconcile/view";
 pub(crate) const PAGES: &[PageRow] = &[
     batch("/reconcile", |request, _, address| Box::pin(answer(request, request.query.as_bytes(), address)))
         .with_batch(MAX_BYTES, |request, form, address| Box::pin(answer(request, form, address))),
-    raw(SUGGEST_ENTITY, |catalog, request, _| Ok(json_response(&suggest_entities(catalog, request)))),
-    raw(SUGGEST_TYPE, |_, request, _| Ok(json_response(&suggest_types(request)))),
-    raw(SUGGEST_PROPERTY, |_, request, _| Ok(json_response(&extension::suggest_properties(request)))),
+    raw(SUGGEST_ENTITY, |catalog, request, _| Ok(json_response(&suggest_entities(catalog, request))))
+        .charged(PageCharge::Names(MAX_SUGGESTIONS as u32)),
+    raw(SUGGEST_TYPE, |_, request, _| Ok(json_response(&suggest_types(request)))).charged(PageCharge::Nothing),
+    raw(SUGGEST_PROPERTY, |_, request, _| Ok(json_response(&extension::suggest_properties(request))))
+        .charged(PageCharge::Nothing),
     raw(PROPERTIES, |_, request, _| {
         extension::proposals(&parameter(request, "type")).map(|found| json_response(&found)).or_else(Refusal::response)
-    }),
-    raw(PREVIEW, preview),
-    raw(VIEW, view),
+    })
+    .charged(PageCharge::Nothing),
+    raw(PREVIEW, preview).charged(PageCharge::Rows(ROWS_OF_PREVIEW)),
+    raw(VIEW, view).charged(PageCharge::Nothing),
 ];
 
 #[derive(Debug, Error)]
@@ -134,7 +138,7 @@ async fn answer_service(
     address: IpAddr,
 ) -> Result<Response<Vec<u8>>, Refusal> {
     let mut turns =
-        request.state.work.batch(WorkCaller::Address(address), request.trace.work()).map_err(PageError::from)?;
+        request.state.work.batch(request.work_caller(address), request.trace.work()).map_err(PageError::from)?;
     let base = &request.state.public_url;
     let mut answers = Map::new();
     let given: Vec<(String, String)> = turns.run(|| form_urlencoded::parse(text).into_owned().collect()).await;

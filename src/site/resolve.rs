@@ -10,7 +10,6 @@ use crate::layout::PageLayout;
 use crate::{
     PageRequest, PageResult, PathValues, admit_batch, charge_work, fail, form_data, format, respond, respond_with,
 };
-use auth::quota::WorkCaller;
 use catalog::look_up::sheet::{RowEnds, Sheet, SheetOptions, SheetRow};
 use catalog::{Catalog, Item, LookUpAnswer, ParameterError};
 use transport::headers::set;
@@ -96,7 +95,7 @@ pub(crate) async fn answer(request: PageRequest<'_>, body: &[u8], address: IpAdd
 }
 
 async fn answer_form(catalog: &Catalog, request: PageRequest<'_>, body: &[u8], address: IpAddr) -> PageResult {
-    let mut turns = request.state.work.batch(WorkCaller::Address(address), request.trace.work())?;
+    let mut turns = request.state.work.batch(request.work_caller(address), request.trace.work())?;
     let read = || {
         let form = ResolveForm::parse(body);
         let read = form.sheet(&request.state.public_url);

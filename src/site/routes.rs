@@ -11,6 +11,7 @@ use http::{HeaderMap, Response, StatusCode};
 
 use crate::account::AccountHandler;
 use crate::account::form::{MAX_BYTES, MAX_LIST_BYTES, MAX_TEXT_BYTES};
+use crate::browse::{MAX_PER_PAGE, PER_PAGE, SIZE};
 use crate::embed::ChartEntry;
 use crate::twin::{TwinFormat, TwinSubject};
 use crate::{PAGES, PageRequest, PageResult, account, embed, reconcile};
@@ -39,6 +40,23 @@ pub(crate) enum PageHandler {
     Chart(&'static ChartEntry),
 }
 
+/// What a request costs, in addition to a page of the minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageCharge {
+    /// The page has no records, or those of an account.
+    Nothing,
+    /// The rows of a list, as many as its page has.
+    Listed,
+    /// Rows that a page shows.
+    Rows(u32),
+    /// Names suggested to a person who types.
+    Names(u32),
+    /// A request of a program; more if the answer has many rows.
+    Request,
+    /// Requests of a program, by the number of its items.
+    Items,
+}
+
 #[derive(Clone, Copy)]
 pub(crate) struct PageRow {
     pub(crate) path: &'static str,
@@ -51,6 +69,7 @@ pub(crate) struct PageRow {
     /// True if the form may contain a file, or the records of a list.
     takes_files: bool,
     is_cached: bool,
+    charge: PageCharge,
     /// True if a private service answers it without a session or a key.
     is_open: bool,
     /// True if it is only there where the service takes reviews.
@@ -72,6 +91,7 @@ const fn row(path: &'static str, get: Option<PageHandler>) -> PageRow {
         max_form: MAX_BYTES,
         takes_files: false,
         is_cached: false,
+        charge: PageCharge::Nothing,
         is_open: false,
         is_of_reviews: false,
         menu: None,
@@ -83,19 +103,20 @@ const fn row(path: &'static str, get: Option<PageHandler>) -> PageRow {
 }
 
 pub(crate) const fn page(path: &'static str, render: HtmlHandler) -> PageRow {
-    row(path, Some(PageHandler::Html(render))).takes(&[])
+    row(path, Some(PageHandler::Html(render))).takes(&[]).charged(PageCharge::Rows(PER_PAGE as u32))
 }
 
 pub(crate) const fn list(path: &'static str, render: HtmlHandler, resource: Resource) -> PageRow {
-    page(path, render).reads_query().in_sitemap().with_twins(TwinSubject::List(resource))
+    page(path, render).reads_query().in_sitemap().with_twins(TwinSubject::List(resource)).charged(PageCharge::Listed)
 }
 
+/// Something for programs, which costs a request unless the row says otherwise.
 pub(crate) const fn raw(path: &'static str, respond: RawHandler) -> PageRow {
-    row(path, Some(PageHandler::Raw(respond)))
+    row(path, Some(PageHandler::Raw(respond))).charged(PageCharge::Request)
 }
 
 pub(crate) const fn batch(path: &'static str, respond: BatchHandler) -> PageRow {
-    row(path, Some(PageHandler::Batch(respond)))
+    row(path, Some(PageHandler::Batch(respond))).charged(PageCharge::Items)
 }
 
 /// The embeddable page of a chart, with its picture and its data as twins.
@@ -121,6 +142,10 @@ impl PageRow {
     /// Accepts a body of at most `max_form` bytes in any format.
     pub(crate) const fn with_batch(self, max_form: usize, respond: BatchHandler) -> Self {
         Self { post: Some(PageHandler::Batch(respond)), max_form, ..self }
+    }
+
+    pub(crate) const fn charged(self, charge: PageCharge) -> Self {
+        Self { charge, ..self }
     }
 
     pub(crate) const fn takes_files(self) -> Self {
@@ -221,6 +246,20 @@ impl<'a> PageRoute<'a> {
     /// True if it is only there where the service takes reviews.
     pub fn is_of_reviews(self) -> bool {
         self.row.is_of_reviews
+    }
+
+    /// What a request costs: GET with this query, or a form.
+    pub fn charge(self, query: &str, is_form: bool) -> PageCharge {
+        match (self.twin, self.row.charge) {
+            (Some(_), _) => PageCharge::Request,
+            _ if is_form && matches!(self.row.post, Some(PageHandler::Batch(_))) => PageCharge::Items,
+            (None, PageCharge::Listed) => {
+                let size = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == SIZE);
+                let size = size.and_then(|(_, size)| size.trim().parse::<u64>().ok()).unwrap_or(PER_PAGE);
+                PageCharge::Rows(size.clamp(PER_PAGE, MAX_PER_PAGE) as u32)
+            }
+            (None, charge) => charge,
+        }
     }
 
     /// The parameters of a request that the page does not have.

@@ -18,7 +18,9 @@ use crate::theme::Theme;
 use crate::{PageRequest, PageResult, assets, docs, render};
 use api::openapi::Version;
 use api::openapi::reference::{ApiReference, EndpointGroup};
+use auth::quota::{NETWORK_MULTIPLE, Tier, Tiers};
 use catalog::Catalog;
+use data::number::grouped;
 use data::{SnapshotVersion, Table};
 use platform::pause;
 use service::{Operator, State, VersionEnd};
@@ -30,6 +32,7 @@ pub(crate) struct DocsContext<'a> {
     pub base: &'a str,
     pub catalog: &'a Catalog,
     pub operator: &'a Operator,
+    pub tiers: &'a Tiers,
     reference: &'a OnceCell<ApiReference>,
 }
 
@@ -50,7 +53,8 @@ pub(crate) enum StaticEntry {
 
 pub(crate) enum PageBody {
     /// HTML with placeholders: `{base}` of the service, its `{brand}`, `{firm}`, `{firm_name}` and `{firm_query}` for a firm's
-    /// slug, its name and that within a URL, `{contact}`, `{version_ends}`; what is between `{reviews}` and `{/reviews}` is there only if the service takes reviews.
+    /// slug, its name and that within a URL, `{contact}`, `{version_ends}`; `{free.requests}`, `{free.keys}` and so on of the tiers, `{anonymous.requests}`,
+    /// `{anonymous.rows}`, and `{network.requests}`, `{network.rows}` of a network without a key; what is between `{reviews}` and `{/reviews}` is there only if the service takes reviews.
     Text(&'static str),
     Template(DocsTemplate),
     /// An endpoint, by operation. The page also shows the request that its form describes.
@@ -69,12 +73,32 @@ impl PageBody {
                 let html = html.replace("{firm_name}", &escaped(&firm));
                 let html = html.replace("{brand}", &escaped(context.operator.brand.name.as_str()));
                 let html = html.replace("{version_ends}", &version_ends(&context.operator.version_ends));
+                let html = with_limits(html, context.tiers);
                 Ok(html.replace("{contact}", &contact(context.operator.contact.as_deref())))
             }
             Self::Template(template) => template(context),
             Self::Endpoint(operation) => docs::reference::endpoint(context, operation, query),
         }
     }
+}
+
+/// The text with the limits of the tiers in place of their placeholders.
+fn with_limits(mut html: String, tiers: &Tiers) -> String {
+    if !html.contains(".requests}") && !html.contains(".keys}") && !html.contains(".rows}") {
+        return html;
+    }
+    let number = |number: Option<u32>| number.map_or_else(|| "unlimited".to_owned(), grouped);
+    for tier in Tier::ALL {
+        let limits = tiers.of(tier);
+        html = html.replace(&format!("{{{tier}.requests}}"), &number(limits.requests));
+        html = html.replace(&format!("{{{tier}.keys}}"), &number(limits.keys));
+    }
+    for (name, multiple) in [("anonymous", 1), ("network", NETWORK_MULTIPLE)] {
+        for (limit, count) in [("requests", tiers.anonymous.requests), ("rows", tiers.anonymous.rows)] {
+            html = html.replace(&format!("{{{name}.{limit}}}"), &number(Some(count.saturating_mul(multiple))));
+        }
+    }
+    html
 }
 
 /// The text with what it says of reviews, or without it.
@@ -121,6 +145,7 @@ struct DocsPage<'a> {
 pub struct StaticPages {
     base: String,
     operator: Operator,
+    tiers: Tiers,
     entries: Vec<&'static SiteEntry>,
     cache: RwLock<Arc<ReleaseCache>>,
 }
@@ -141,13 +166,13 @@ impl ReleaseCache {
 impl StaticPages {
     pub fn new(state: &State) -> Self {
         let pages = Self::with_entries(&state.public_url, &state.releases.current(), entries());
-        Self { operator: state.operator.clone(), ..pages }
+        Self { operator: state.operator.clone(), tiers: *state.auth.tiers(), ..pages }
     }
 
     fn with_entries(base: &str, catalog: &Catalog, entries: impl Iterator<Item = &'static SiteEntry>) -> Self {
         let entries: Vec<_> = entries.collect();
         let cache = RwLock::new(ReleaseCache::new(catalog.version(), entries.len()));
-        Self { base: base.to_owned(), operator: Operator::default(), entries, cache }
+        Self { base: base.to_owned(), operator: Operator::default(), tiers: Tiers::default(), entries, cache }
     }
 
     pub fn paths() -> impl Iterator<Item = &'static str> {
@@ -224,7 +249,8 @@ impl StaticPages {
     }
 
     fn context<'a>(&'a self, cache: &'a ReleaseCache, catalog: &'a Catalog) -> DocsContext<'a> {
-        DocsContext { base: &self.base, catalog, operator: &self.operator, reference: &cache.reference }
+        let (base, operator, tiers) = (&*self.base, &self.operator, &self.tiers);
+        DocsContext { base, catalog, operator, tiers, reference: &cache.reference }
     }
 
     fn cache_of(&self, version: SnapshotVersion) -> Arc<ReleaseCache> {

@@ -1,6 +1,7 @@
 //! Twins of pages: the same record or list as JSON, in the format of the API, as Markdown for assistants, or as CSV.
 //!
-//! The Markdown is generated from the JSON. A list twin has the rows of one page; the API, which has quotas, has more.
+//! The Markdown is generated from the JSON. A list twin has the rows of one page; the API has more. Each costs a request of the
+//! caller's key, or of what its address has for a day.
 
 use std::fmt::Write;
 
@@ -16,6 +17,7 @@ use crate::error_page::{PageError, path_of};
 use crate::format::ACCEPTS;
 use crate::link::Link;
 use crate::{PageRequest, PageResult, PageRoute, admit_pages, find, format, respond_unless_known, respond_with};
+use auth::quota::ROWS_OF_REQUEST;
 use catalog::flat::{CsvWriter, list_columns};
 use catalog::json::{ComposedRecord, Fields};
 use catalog::{Catalog, Interpretation, ParameterError, Query, Request, Resource, SearchReading, WantedPage};
@@ -166,7 +168,7 @@ pub(crate) fn respond(
     Ok(response)
 }
 
-/// At most [`MAX_FILE_ROWS`] rows, charged as pages of [`MAX_PER_PAGE`] rows.
+/// At most [`MAX_FILE_ROWS`] rows, charged as pages of [`MAX_PER_PAGE`] rows, and as a file of the API.
 fn csv_response(catalog: &Catalog, request: PageRequest<'_>, subject: TwinSubject, path: &str) -> PageResult {
     let TwinSubject::List(resource) = subject else { return Err(PageError::UnknownPage) };
     if resource == Resource::Reviews {
@@ -180,6 +182,7 @@ fn csv_response(catalog: &Catalog, request: PageRequest<'_>, subject: TwinSubjec
     let position = position_of(&asked.link, asked.page);
     let found = catalog.answer(&WantedPage::rows(resource, &asked.parsed.request, position, MAX_FILE_ROWS as usize));
     warnings.extend(found.notes);
+    request.charge(found.rows.len().div_ceil(ROWS_OF_REQUEST as usize))?;
     let address = request.state.client(request.peer, request.headers);
     admit_pages(request, address, found.rows.len().div_ceil(MAX_PER_PAGE as usize))?;
     let fields = Fields::Default;

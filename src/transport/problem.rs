@@ -118,8 +118,8 @@ codes! {
     MisdirectedRequest => "misdirected_request", 421, "Unknown host",
         "The service is not known by the `Host` of the request. Use its public URL.";
     QuotaExceeded => "quota_exceeded", 429, "Daily quota reached",
-        "The key's requests of the day are used up. `resets_at` and `Retry-After` say when the quota resets (00:00 \
-         UTC). A 304 is not counted.";
+        "The key's requests of the day are used up, or what an address and its network have for a day without a key. \
+         `resets_at` and `Retry-After` say when the quota resets (00:00 UTC). A 304 is not counted.";
     TooManyRequests => "too_many_requests", 429, "Too many requests",
         "The network address, or the account, has reached a limit of pages, forms or sign-ins. Retry after \
          `Retry-After`.";
@@ -192,7 +192,7 @@ model! {
         /// The key's tier, if the quota is exceeded.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub tier: Option<&'static str> [one_of("Tier"), optional],
-        /// Requests that the file counts as, if there are fewer left than that, but some.
+        /// Requests that this one counts as, if there are fewer left than that.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub needed: Option<u32> [optional],
     }
@@ -283,6 +283,15 @@ impl Problem {
         let detail = format!("daily quota of {limit} requests exceeded{used_by_others}; resets at {resets_at}");
         let quota = Some(Box::new(UsedUp { limit, resets_at, tier, needed: None }));
         Self { quota, ..Self::new(Code::QuotaExceeded, detail) }
+    }
+
+    /// Says that the request counts as several.
+    pub fn with_needed(mut self, requests: u32) -> Self {
+        if let Some(quota) = self.quota.as_mut().filter(|_| requests > 1) {
+            self.detail.push_str(&format!("; this request counts as {requests}"));
+            quota.needed = Some(requests);
+        }
+        self
     }
 
     /// The body as JSON. `instance` is the path of the request.

@@ -356,10 +356,26 @@ FAULTS = [
     (
         "each server counts the quota of a key by itself",
         "src/auth/service/quotas.rs",
-        "self.shared.as_ref().zip(caller.tier.daily_limit()).filter(|_| caller.counter.0 >= 0)",
-        "self.shared.as_ref().zip(caller.tier.daily_limit()).filter(|_| caller.counter.0 < 0)",
+        "self.shared.as_ref().zip(self.daily_limit(caller.tier)).filter(|_| caller.counter.0 >= 0)",
+        "self.shared.as_ref().zip(self.daily_limit(caller.tier)).filter(|_| caller.counter.0 < 0)",
         "auth",
         "postgres::tests::leases::three_servers_admit_exactly_the_limit_of_a_key",
+    ),
+    (
+        "a network without a key has as much as its addresses together",
+        "src/auth/quota/client_hasher.rs",
+        "range(NETWORK_MULTIPLE, self.hash(of_network",
+        "range(1 << 16, self.hash(of_network",
+        "it",
+        "server::doors::a_key_yields_more_than_no_key_at_every_door",
+    ),
+    (
+        "a form for programs costs nothing without a key",
+        "src/service/bill.rs",
+        "Payer::Anonymous => state.auth.take_anonymous(self.address, further.saturating_mul(HUNDREDTHS), today),",
+        "Payer::Anonymous => state.auth.take_anonymous(self.address, 0, today),",
+        "it",
+        "server::doors::the_doors_share_what_an_address_has_without_a_key",
     ),
     (
         "leases exceed the limit",

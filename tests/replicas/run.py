@@ -52,7 +52,8 @@ class Replica:
             VENTUREDEX_DRAIN_DELAY="5", VENTUREDEX_METRICS_LISTEN=str(self.metrics_port),
             VENTUREDEX_ACCESS_LOG=str(work / f"{self.name}.access"), VENTUREDEX_LOG_FORMAT="json",
             # All clients of the test have one address.
-            VENTUREDEX_PAGES_PER_MINUTE="1000000")
+            VENTUREDEX_PAGES_PER_MINUTE="1000000",
+            VENTUREDEX_TIERS="anonymous=requests:1000000,rows:1000000000;free=requests:3000000;pro=requests:3000000")
 
     def await_ready(self):
         servers.wait_for(f"replica {self.name} is ready", 60, lambda: self.get("/readyz") == 200)

@@ -1,7 +1,8 @@
-//! `GET /usage`: the caller's quota.
+//! `GET /usage`: the caller's quota, and the limits of all tiers.
 
 use serde::Serialize;
 
+use auth::quota::{Tier, TierLimits};
 use data::field::{Model, model};
 use data::rfc3339;
 use transport::problem::Problem;
@@ -24,6 +25,21 @@ model! {
         remaining: Option<u32>,
         /// When the quota resets.
         resets_at: String [date_time],
+        /// Keys that an account of the tier may have at a time; `null`: unlimited.
+        keys: Option<u32>,
+        /// The limits of all tiers, each with more than the one before, and first those of a client without a key.
+        tiers: Vec<ServedTier>,
+    }
+
+    /// The limits of a tier.
+    #[derive(Serialize)]
+    struct ServedTier {
+        /// `anonymous`, or the name of a tier.
+        name: &'static str,
+        /// Requests per day: of a key, or of programs at an address without one; `null`: unlimited.
+        requests: Option<u32>,
+        /// Keys of an account; `null`: unlimited.
+        keys: Option<u32>,
     }
 }
 
@@ -35,12 +51,20 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
 
 fn respond(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
     let quota = &request.quota;
+    let tiers = request.state.auth.tiers();
+    let served = Tier::ALL.into_iter().map(|tier| {
+        let TierLimits { requests, keys } = tiers.of(tier);
+        ServedTier { name: tier.name(), requests, keys }
+    });
+    let anonymous = ServedTier { name: "anonymous", requests: Some(tiers.anonymous.requests), keys: Some(0) };
     let usage = Usage {
         tier: quota.tier.map(|tier| tier.name()),
         limit: quota.limit,
         used: quota.used,
         remaining: quota.remaining,
         resets_at: rfc3339(quota.resets_at),
+        keys: quota.tier.and_then(|tier| tiers.of(tier).keys),
+        tiers: [anonymous].into_iter().chain(served).collect(),
     };
     sorted_response::<Usage>(request, &usage, &[])
 }

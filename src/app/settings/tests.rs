@@ -94,6 +94,8 @@ fn an_error_names_the_setting_and_an_accepted_value() {
         (["--mcp-daily-limit", "many"], "--mcp-daily-limit: `many`", "a whole number from 0"),
         (["--pages-per-minute", "-1"], "--pages-per-minute: `-1`", "a whole number from 0"),
         (["--sign-ups-per-hour", "-5"], "--sign-ups-per-hour: `-5`", "a whole number from 0"),
+        (["--tiers", "fre=keys:1"], "--tiers: `fre=keys:1`", "did you mean `free`?"),
+        (["--tiers", "free=requests:60;anonymous=requests:30"], "--tiers: anonymous: 30 requests", "at most 29"),
         (["--access", "private"], "--access", "open, key, accounts"),
         (["--sign-up", "closed"], "--sign-up", "open, invite, off"),
         (["--max-connections", "0"], "--max-connections: `0`", "from 1 to 1000000"),

@@ -28,6 +28,7 @@ pub use crate::postgres::address::StoreUrl;
 use crate::postgres::connection::Connection;
 pub use crate::postgres::inspection::{PostgresInspection, PostgresTables};
 use crate::postgres::pool::ConnectionPool;
+use crate::quota::Tiers;
 use crate::sql::{Failure, Sql, SqlError, SqlResult, keys};
 use crate::{
     CounterStore, Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements, StoreResult,
@@ -67,6 +68,7 @@ pub struct PostgresStore {
     server: i64,
     pool: ConnectionPool,
     calls: MeasuredCalls,
+    tiers: Tiers,
 }
 
 impl PostgresStore {
@@ -94,7 +96,11 @@ impl PostgresStore {
         let address = PostgresAddress::parse(&settings.url, password).map_err(unusable)?;
         let pool = ConnectionPool::new(address, settings.connections as usize)?;
         let server = i64::from_le_bytes(random()?);
-        Ok(Self { server, pool, calls: MeasuredCalls::default() })
+        Ok(Self { server, pool, calls: MeasuredCalls::default(), tiers: Tiers::default() })
+    }
+
+    pub fn with_tiers(self, tiers: Tiers) -> Self {
+        Self { tiers, ..self }
     }
 
     fn open_error(&self, error: SqlError) -> StoreError {
@@ -192,6 +198,10 @@ impl Store for PostgresStore {
 
     fn measurements(&self) -> StoreMeasurements {
         self.calls.measurements()
+    }
+
+    fn tiers(&self) -> &Tiers {
+        &self.tiers
     }
 
     fn counters(&self) -> Option<&dyn CounterStore> {

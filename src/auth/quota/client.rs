@@ -6,10 +6,23 @@ use std::sync::Arc;
 
 use crate::quota::IpRange;
 
+/// What a client without a key has for a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allowance {
+    /// Hundredths of requests of programs.
+    Programs,
+    /// Rows that pages show.
+    Rows,
+    /// Names that are suggested while a person types.
+    Names,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Client {
     /// Counted by its IPv4 /32, or by its IPv6 /64, /56 and /48.
     Address(IpAddr),
+    /// Counted by its address (IPv4 /32, IPv6 /64) and with its network (IPv4 /24, IPv6 /48), for each [`Allowance`].
+    Anonymous(Allowance, IpAddr),
     /// All addresses of the [`ClientPool`] of this name.
     Pool(Arc<str>),
     /// A sign-in to this e-mail address, existing or not, from this client, which is among the first of its network. Counted

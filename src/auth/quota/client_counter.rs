@@ -29,10 +29,12 @@ impl ClientCounter {
         Self { hasher: ClientHasher::new(secret), today: RwLock::default() }
     }
 
-    pub(crate) fn take(&self, client: &Client, limit: u32, today: Date) -> Result<Quota, Quota> {
+    /// Takes units: all of them, or none. The error has what is left.
+    pub(crate) fn take(&self, client: &Client, units: u32, limit: u32, today: Date) -> Result<Quota, Quota> {
         let (day, counter) = self.find_or_insert(today);
         let quota = |used: u32| Quota::new(Some(limit), used, today);
-        counter.take(client, limit, day.unix()).map(quota).map_err(|_| quota(limit))
+        let taken = counter.take_several(client, units, limit, day.unix());
+        taken.map(quota).map_err(|_| quota(counter.peek(client, limit, day.unix())))
     }
 
     pub(crate) fn peek(&self, client: &Client, limit: u32, today: Date) -> Quota {
@@ -40,10 +42,10 @@ impl ClientCounter {
         Quota::new(Some(limit), used, today)
     }
 
-    pub(crate) fn give_back(&self, client: &Client, limit: u32, day: Date) -> Quota {
+    pub(crate) fn give_back(&self, client: &Client, units: u32, limit: u32, day: Date) -> Quota {
         // The table of the day before is gone.
         if let Some((_, counter)) = self.find(day).filter(|(today, _)| *today == day) {
-            counter.give_back(client, day.unix());
+            counter.give_back_several(client, units, day.unix());
         }
         self.peek(client, limit, day)
     }
@@ -73,6 +75,7 @@ mod tests {
     use std::net::IpAddr;
 
     use super::*;
+    use crate::quota::Allowance;
 
     fn address(text: &str) -> Client {
         Client::Address(text.parse().unwrap())
@@ -83,11 +86,11 @@ mod tests {
         let counter = ClientCounter::new(&[9; 32]);
         let today = "2026-11-21".parse().unwrap();
         for used in 1..=3 {
-            assert_eq!(counter.take(&address("192.0.2.1"), 3, today).unwrap().used, used);
+            assert_eq!(counter.take(&address("192.0.2.1"), 1, 3, today).unwrap().used, used);
         }
-        let rejected = counter.take(&address("192.0.2.1"), 3, today).unwrap_err();
+        let rejected = counter.take(&address("192.0.2.1"), 1, 3, today).unwrap_err();
         assert_eq!((rejected.limit, rejected.remaining, rejected.tier), (Some(3), Some(0), None));
-        assert!(counter.take(&address("192.0.2.2"), 3, today).is_ok());
+        assert!(counter.take(&address("192.0.2.2"), 1, 3, today).is_ok());
         assert_eq!(counter.peek(&address("192.0.2.3"), 3, today).remaining, Some(3));
     }
 
@@ -95,7 +98,7 @@ mod tests {
     fn a_48_gets_sixteen_times_the_limit_and_takes_nothing_from_the_others_of_its_32() {
         let counter = ClientCounter::new(&[9; 32]);
         let today = "2026-11-21".parse().unwrap();
-        let take = |text: String| counter.take(&address(&text), 100, today);
+        let take = |text: String| counter.take(&address(&text), 1, 100, today);
         let admitted = (0..4_200).filter(|subnet| take(format!("2001:470:1f00:{subnet:x}::1")).is_ok()).count();
         assert_eq!(admitted, 1_600);
         assert_eq!(take("2001:470:1f00:ffff::1".into()).unwrap_err().remaining, Some(0));
@@ -109,12 +112,13 @@ mod tests {
         // Multiples of an odd number differ modulo 2^32.
         let client = |number: u32| Client::Address(IpAddr::from(number.wrapping_mul(0x9e37_79b1).to_be_bytes()));
         for number in 0..1_000_000 {
-            assert_eq!(counter.take(&client(number), 1, today).map(|quota| quota.used), Ok(1), "address {number}");
+            assert_eq!(counter.take(&client(number), 1, 1, today).map(|quota| quota.used), Ok(1), "address {number}");
         }
-        let remembered = (0..1_000_000).step_by(100).filter(|number| counter.take(&client(*number), 1, today).is_err());
+        let remembered =
+            (0..1_000_000).step_by(100).filter(|number| counter.take(&client(*number), 1, 1, today).is_err());
         assert!(remembered.count() > 9_980);
         for number in 1_000_000..1_010_000 {
-            assert!(counter.take(&client(number), 1, today).is_ok(), "address {number}");
+            assert!(counter.take(&client(number), 1, 1, today).is_ok(), "address {number}");
         }
     }
 
@@ -122,11 +126,36 @@ mod tests {
     fn what_is_given_back_can_be_taken_again() {
         let counter = ClientCounter::new(&[9; 32]);
         let today = "2026-11-21".parse().unwrap();
-        assert!(counter.take(&address("192.0.2.1"), 1, today).is_ok());
-        assert_eq!(counter.give_back(&address("192.0.2.1"), 1, today).remaining, Some(1));
-        assert_eq!(counter.give_back(&address("192.0.2.1"), 1, today).remaining, Some(1));
-        assert!(counter.take(&address("192.0.2.1"), 1, today).is_ok());
-        assert!(counter.take(&address("192.0.2.1"), 1, today).is_err());
+        assert!(counter.take(&address("192.0.2.1"), 1, 1, today).is_ok());
+        assert_eq!(counter.give_back(&address("192.0.2.1"), 1, 1, today).remaining, Some(1));
+        assert_eq!(counter.give_back(&address("192.0.2.1"), 1, 1, today).remaining, Some(1));
+        assert!(counter.take(&address("192.0.2.1"), 1, 1, today).is_ok());
+        assert!(counter.take(&address("192.0.2.1"), 1, 1, today).is_err());
+    }
+
+    #[test]
+    fn the_addresses_of_a_network_share_twice_the_units_of_one() {
+        let counter = ClientCounter::new(&[9; 32]);
+        let today = "2026-11-21".parse().unwrap();
+        let take = |text: String, units| {
+            let client = Client::Anonymous(Allowance::Programs, text.parse().unwrap());
+            counter.take(&client, units, 400, today)
+        };
+        for (network, other) in [("192.0.2.", "192.0.3.1"), ("2001:db8:1:", "2001:db8:2::1")] {
+            let host = |number: u32| {
+                if network.contains(':') { format!("{network}{number:x}::1") } else { format!("{network}{number}") }
+            };
+            assert_eq!(take(host(1), 350).map(|quota| quota.remaining), Ok(Some(50)));
+            assert_eq!(take(host(1), 51).unwrap_err().remaining, Some(50), "all or none");
+            let of_others: u32 =
+                (2..100).map(|number| (0..9).filter(|_| take(host(number), 50).is_ok()).count() as u32).sum();
+            assert_eq!(350 + 50 * of_others, 800);
+            assert_eq!(take(host(1), 1).unwrap_err().remaining, Some(0));
+            assert!(take(other.to_owned(), 400).is_ok(), "another network");
+        }
+        // What pages show is counted apart.
+        let reader = Client::Anonymous(Allowance::Rows, "192.0.2.1".parse().unwrap());
+        assert!(counter.take(&reader, 400, 400, today).is_ok());
     }
 
     #[test]
@@ -135,13 +164,13 @@ mod tests {
         let days: [Date; 3] = ["2026-11-21", "2026-11-22", "2026-11-23"].map(|day| day.parse().unwrap());
         let client = address("192.0.2.1");
         let hash = |day| counter.find(day).unwrap().1.hasher().client(&client);
-        assert!(counter.take(&client, 1, days[0]).is_ok());
+        assert!(counter.take(&client, 1, 1, days[0]).is_ok());
         let first = hash(days[0]);
-        assert!(counter.take(&client, 1, days[1]).is_ok());
+        assert!(counter.take(&client, 1, 1, days[1]).is_ok());
         assert_ne!(hash(days[1]), first);
-        assert!(counter.take(&client, 1, days[0]).is_err(), "a clock slightly behind counts on the new day");
-        assert_eq!(counter.give_back(&client, 1, days[0]).remaining, Some(0), "which did not count the day before");
-        assert!(counter.take(&client, 1, days[2]).is_ok());
-        assert!(counter.take(&client, 1, days[0]).is_ok(), "the clock was set back");
+        assert!(counter.take(&client, 1, 1, days[0]).is_err(), "a clock slightly behind counts on the new day");
+        assert_eq!(counter.give_back(&client, 1, 1, days[0]).remaining, Some(0), "which did not count the day before");
+        assert!(counter.take(&client, 1, 1, days[2]).is_ok());
+        assert!(counter.take(&client, 1, 1, days[0]).is_ok(), "the clock was set back");
     }
 }

@@ -6,8 +6,8 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use crate::derived_secret::mac;
-use crate::quota::Client;
 use crate::quota::ip_range::{ClientNetwork, client_networks, sign_in_network};
+use crate::quota::{Allowance, Client, NETWORK_MULTIPLE};
 
 /// Networks that get their first attempts to sign in to an account, before those that have not tried yet have to wait.
 const NEW_NETWORKS_OF_ACCOUNT: u32 = 17;
@@ -54,6 +54,19 @@ impl ClientHasher {
                 let (network, multiple) = network?;
                 range(multiple, self.hash(b'a', &bytes_of(network)))
             }),
+            Client::Anonymous(allowance, address) => {
+                let network = client_networks(*address)[2].expect("the last network is the client").0;
+                let [of_network, of_address] = match allowance {
+                    Allowance::Programs => [b'P', b'q'],
+                    Allowance::Rows => [b'R', b'r'],
+                    Allowance::Names => [b'N', b'y'],
+                };
+                [
+                    None,
+                    range(NETWORK_MULTIPLE, self.hash(of_network, &bytes_of(sign_in_network(*address)))),
+                    range(1, self.hash(of_address, &bytes_of(network))),
+                ]
+            }
             // Guesses from one network do not keep the owner from signing in from another.
             Client::FirstSignIn(email, address) => [
                 None,

@@ -178,6 +178,12 @@ impl DailyCounter {
         });
     }
 
+    /// As [`DailyCounter::drop_old`], for counts that are never written.
+    pub(crate) fn forget_old(&self, today: Date) {
+        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.counts.retain(|(_, day), _| day.days().abs_diff(today.days()) <= 1);
+    }
+
     /// Queues a counter for writing; `count` is its locked entry. Demo keys are never written.
     fn queue(&self, id: (CounterId, Date), count: &mut DayCount) {
         if !count.queued && id.0.0 >= 0 {

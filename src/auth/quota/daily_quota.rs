@@ -1,4 +1,4 @@
-use crate::quota::Tier;
+use crate::quota::{HUNDREDTHS, Tier};
 use data::Date;
 
 /// A caller's quota on one UTC day, after the current request. Rejected requests carry one too.
@@ -35,6 +35,12 @@ impl Quota {
     /// The quota of a request that is not authenticated: 0 of 0.
     pub fn zero(day: Date) -> Self {
         Self::new(Some(0), 0, day)
+    }
+
+    /// A quota in hundredths of requests as one in requests. What is left of one counts as none.
+    pub fn in_requests(self) -> Self {
+        let [limit, left] = [self.limit, self.remaining].map(|hundredths| hundredths.unwrap_or(0) / HUNDREDTHS);
+        Self { tier: self.tier, cost: self.cost, ..Self::new(Some(limit), limit.saturating_sub(left), self.day) }
     }
 
     pub(crate) fn with_tier(self, tier: Tier) -> Self {

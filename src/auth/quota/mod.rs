@@ -16,7 +16,7 @@ mod tier;
 mod window_counter;
 mod work_meter;
 
-pub use client::{Client, ClientPool};
+pub use client::{Allowance, Client, ClientPool};
 pub(crate) use client_counter::ClientCounter;
 pub(crate) use client_hasher::ClientHasher;
 pub use daily_counter::{AddedUsage, CounterId, KeyId, StoredUsage};
@@ -27,7 +27,10 @@ pub use fair_queue::{BATCHES_OF_CALLER, BatchRefused, FairQueue, Overloaded, Que
 pub(crate) use ip_range::sign_in_network;
 pub use ip_range::{ClientNetwork, IpRange, ParseIpRangeError, client_address, client_networks};
 pub use lease::{Denied, FinishedLease, Grant, LeaseRequest, SharedCounter, UnusedUnits};
-pub use tier::Tier;
+pub use tier::{
+    AnonymousLimits, HUNDREDTHS, LimitChoice, NETWORK_MULTIPLE, ROWS_OF_REQUEST, Tier, TierLimits, TierOrderError,
+    Tiers,
+};
 pub(crate) use window_counter::WindowCounter;
 pub use window_counter::{CountedWindow, SharedWindow};
 pub use work_meter::{WorkMeter, WorkPrice};

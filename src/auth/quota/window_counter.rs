@@ -64,15 +64,20 @@ impl WindowCounter {
 
     /// Counts a request at `now` (Unix seconds). Returns the used part of `limit`, or the seconds to the window's end.
     pub(crate) fn take(&self, client: &Client, limit: u32, now: i64) -> Result<u32, u64> {
+        self.take_several(client, 1, limit, now)
+    }
+
+    /// As [`WindowCounter::take`], with several units: all of them, or none.
+    pub(crate) fn take_several(&self, client: &Client, units: u32, limit: u32, now: i64) -> Result<u32, u64> {
         let now = timestamp(now);
         let ranges = self.hasher.ranges(client);
         let mut used = 0;
         for (index, range) in ranges.iter().enumerate() {
             let Some(range) = range else { continue };
-            match self.count(range.hash, range.limit(limit), now) {
+            match self.count(range.hash, units, range.limit(limit), now) {
                 Ok(count) => used = used.max(range.used(count, limit)),
                 Err(start) => {
-                    ranges[..index].iter().flatten().for_each(|range| self.uncount(range.hash, now));
+                    ranges[..index].iter().flatten().for_each(|range| self.uncount(range.hash, units, now));
                     let end = u64::from(start) + u64::from(self.seconds);
                     return Err(end.saturating_sub(now.into()).max(1));
                 }
@@ -96,8 +101,12 @@ impl WindowCounter {
 
     /// Uncounts one request that was counted at `counted_at`; no effect in windows that are over.
     pub(crate) fn give_back(&self, client: &Client, counted_at: i64) {
+        self.give_back_several(client, 1, counted_at);
+    }
+
+    pub(crate) fn give_back_several(&self, client: &Client, units: u32, counted_at: i64) {
         let ranges = self.hasher.ranges(client);
-        ranges.iter().flatten().for_each(|range| self.uncount(range.hash, timestamp(counted_at)));
+        ranges.iter().flatten().for_each(|range| self.uncount(range.hash, units, timestamp(counted_at)));
     }
 
     pub(crate) fn remove_expired(&self, now: i64) {
@@ -110,25 +119,25 @@ impl WindowCounter {
         }
     }
 
-    /// Counts one request, or returns the start of the window in which `limit` is reached.
-    fn count(&self, hash: u64, limit: u32, now: u32) -> Result<u32, u32> {
+    /// Counts units, or returns the start of the window in which they would exceed `limit`.
+    fn count(&self, hash: u64, units: u32, limit: u32, now: u32) -> Result<u32, u32> {
         let mut bucket = self.bucket(hash);
         let known = bucket.as_mut().and_then(|bucket| self.find(bucket, hash, now));
         match known {
-            Some(entry) if entry.count >= limit => Err(entry.start),
+            Some(entry) if entry.count.saturating_add(units) > limit => Err(entry.start),
             Some(entry) => {
-                entry.count += 1;
+                entry.count += units;
                 Ok(entry.count)
             }
-            None if limit == 0 => Err(now),
+            None if units > limit => Err(now),
             None => {
                 let bucket = bucket.get_or_insert_default();
                 let rank = |entry: &&mut WindowEntry| {
                     if self.is_current(entry, now) { (entry.count, entry.start) } else { (0, 0) }
                 };
                 let entry = bucket.iter_mut().min_by_key(rank).expect("a bucket has entries");
-                *entry = WindowEntry { tag: hash as u32, start: now, count: 1 };
-                Ok(1)
+                *entry = WindowEntry { tag: hash as u32, start: now, count: units };
+                Ok(units)
             }
         }
     }
@@ -138,12 +147,12 @@ impl WindowCounter {
         bucket.as_mut().and_then(|bucket| self.find(bucket, hash, now)).map_or(0, |entry| entry.count)
     }
 
-    fn uncount(&self, hash: u64, counted_at: u32) {
+    fn uncount(&self, hash: u64, units: u32, counted_at: u32) {
         let mut bucket = self.bucket(hash);
         let entry = bucket.as_mut().and_then(|bucket| self.find(bucket, hash, counted_at));
         // A window that began later did not count it.
         if let Some(entry) = entry.filter(|entry| entry.start <= counted_at) {
-            entry.count -= 1;
+            entry.count = entry.count.saturating_sub(units);
         }
     }
 

@@ -147,7 +147,7 @@ impl AuthService {
                 written.max(self.key_counter.used_by(key.counter, key.id, *day))
             };
             let requests = days.iter().map(requests).collect();
-            let today = Quota::new(key.tier.daily_limit(), key.used_today, today).with_tier(key.tier);
+            let today = Quota::new(self.daily_limit(key.tier), key.used_today, today).with_tier(key.tier);
             KeyUsage { key, requests, today }
         };
         let is_shown = |key: &KeyUsage| key.key.is_active(now) || key.requests.iter().any(|count| *count > 0);

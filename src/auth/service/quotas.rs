@@ -1,5 +1,6 @@
 //! Daily quotas: counted in memory, or, if several servers share the store, by leases.
 
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -8,7 +9,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::quota::lease::LeasedCounters;
 use crate::quota::lease::journal::{self, EarlierJournal, LeaseJournal};
-use crate::quota::{Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, run_in_place};
+use crate::quota::{
+    Allowance, Client, ClientHasher, CountedKey, Denied, Grant, HUNDREDTHS, LeaseRequest, Quota, SharedCounter, Tier,
+    Tiers, run_in_place,
+};
 use crate::{AuthService, Caller, CounterStore, QuotaSubject, Store, StoreError, StoreResult};
 use data::Date;
 use platform::metrics::Counter;
@@ -19,6 +23,12 @@ const AWAY: Duration = Duration::from_secs(1);
 /// Seconds without a report after which a server of the same data folder has ended, and so has its last call of the store.
 /// They are counted by this server's monotonic clock.
 const ENDED: i64 = 10;
+
+/// Rows that pages may show for each name that may be suggested. An answer has few names, and a person who types gets many.
+const ROWS_OF_NAME: u32 = 10;
+
+/// Requests of a day for each error that does not count.
+const ERRORS_OF_REQUESTS: u32 = 10;
 
 type Renewal = (SharedCounter, Date);
 
@@ -140,18 +150,19 @@ impl SharedQuotas {
         Ok(taken.quota)
     }
 
-    /// Takes a request from each range of a client's address, or from none if one of them has none left.
-    fn take_for_client(&self, client: &Client, limit: u32, day: Date) -> Result<Quota, Denied> {
+    /// Takes units from each range of a client's address, or from none if one of them has too few left.
+    fn take_for_client(&self, client: &Client, units: u32, limit: u32, day: Date) -> Result<Quota, Denied> {
         let counters = self.counters(client, limit, day);
         let mut quotas = Vec::with_capacity(counters.len());
         for (counter, of) in &counters {
-            match self.take(*counter, 1, *of, day) {
+            match self.take(*counter, units, *of, day) {
                 Ok(quota) => quotas.push(quota),
                 Err(denied) => {
                     for (counter, of) in &counters[..quotas.len()] {
-                        self.leases.give_back(*counter, 1, *of, day);
+                        self.leases.give_back(*counter, units, *of, day);
                     }
-                    return Err(denied.with_quota(Quota::new(Some(limit), limit, day)));
+                    let left = denied.quota().remaining.unwrap_or(0).min(limit);
+                    return Err(denied.with_quota(Quota::new(Some(limit), limit - left, day)));
                 }
             }
         }
@@ -197,13 +208,82 @@ impl AuthService {
         match subject.into() {
             QuotaSubject::Key(caller) => self.take_several(&caller, 1, today),
             QuotaSubject::Client(client, limit) => {
-                let taken = match &self.shared {
-                    Some(shared) => shared.take_for_client(&client, limit, today),
-                    None => self.client_counter.take(&client, limit, today).map_err(Denied::Exceeded),
-                };
-                taken.map(|quota| quota.with_cost(1)).inspect_err(|_| self.denied_clients.add(1))
+                self.take_for_client(&client, 1, limit, today).map(|quota| quota.with_cost(1))
             }
         }
+    }
+
+    /// Takes units from the limit of a client: all of them, or none and an error if fewer are left.
+    fn take_for_client(&self, client: &Client, units: u32, limit: u32, today: Date) -> Result<Quota, Denied> {
+        let taken = match &self.shared {
+            Some(shared) => shared.take_for_client(client, units, limit, today),
+            None => self.client_counter.take(client, units, limit, today).map_err(Denied::Exceeded),
+        };
+        taken.inspect_err(|_| self.denied_clients.add(1))
+    }
+
+    fn give_back_for_client(&self, client: &Client, units: u32, limit: u32, day: Date) -> Quota {
+        match &self.shared {
+            Some(shared) => {
+                let counters = shared.counters(client, limit, day).into_iter();
+                client_quota(counters.map(|(counter, of)| shared.leases.give_back(counter, units, of, day)), limit, day)
+            }
+            None => self.client_counter.give_back(client, units, limit, day),
+        }
+    }
+
+    pub fn tiers(&self) -> &Tiers {
+        self.store.tiers()
+    }
+
+    /// Requests per day of a key of a tier; `None` if unlimited.
+    pub(crate) fn daily_limit(&self, tier: Tier) -> Option<u32> {
+        self.tiers().of(tier).requests
+    }
+
+    /// Takes hundredths of requests from what an address without a key, and its network, have for programs: all of them, or
+    /// none. The quota is in hundredths, too.
+    pub fn take_anonymous(&self, address: IpAddr, hundredths: u32, today: Date) -> Result<Quota, Denied> {
+        let (client, limit) = self.programs_of(address);
+        self.take_for_client(&client, hundredths, limit, today)
+    }
+
+    pub fn give_back_anonymous(&self, address: IpAddr, hundredths: u32, day: Date) -> Quota {
+        let (client, limit) = self.programs_of(address);
+        self.give_back_for_client(&client, hundredths, limit, day)
+    }
+
+    pub fn peek_anonymous(&self, address: IpAddr, today: Date) -> Quota {
+        let (client, limit) = self.programs_of(address);
+        self.peek(QuotaSubject::Client(client, limit), today)
+    }
+
+    fn programs_of(&self, address: IpAddr) -> (Client, u32) {
+        let limit = self.tiers().anonymous.requests.saturating_mul(HUNDREDTHS);
+        (Client::Anonymous(Allowance::Programs, address), limit)
+    }
+
+    /// Counts rows that a page shows, or names that are suggested, to an address without a key and to its network. Each server
+    /// counts by itself.
+    pub fn count_shown(&self, allowance: Allowance, address: IpAddr, count: u32, today: Date) -> Result<(), Quota> {
+        let limit = match allowance {
+            Allowance::Programs => self.programs_of(address).1,
+            Allowance::Rows => self.tiers().anonymous.rows,
+            Allowance::Names => self.tiers().anonymous.rows / ROWS_OF_NAME,
+        };
+        let taken = self.client_counter.take(&Client::Anonymous(allowance, address), count, limit, today);
+        taken.map(drop).inspect_err(|_| self.denied_clients.add(1))
+    }
+
+    /// Gives back what a request with an error of the caller took, for the first tenth of the requests of a day. Errors yield
+    /// nothing, so that nobody gets more by them. Each server counts by itself, from its start.
+    pub fn forgive_error(&self, caller: &Caller, quota: Quota) -> Quota {
+        let forgiven = self.daily_limit(caller.tier).map_or(0, |limit| limit / ERRORS_OF_REQUESTS);
+        let counted = CountedKey { key: caller.key, counter: caller.counter };
+        if quota.cost == 0 || self.forgiven_errors.take(counted, 1, Some(forgiven), quota.day).is_err() {
+            return quota;
+        }
+        self.give_back_several(caller, quota.cost, quota.day)
     }
 
     /// Takes requests from the quota of `today`: all of them, or none and an error if fewer are left.
@@ -217,7 +297,7 @@ impl AuthService {
                     let _ = self.key_counter.take(counted, requests, None, today);
                 })
             }
-            None => self.key_counter.take(counted, requests, tier.daily_limit(), today).map_err(Denied::Exceeded),
+            None => self.key_counter.take(counted, requests, self.daily_limit(tier), today).map_err(Denied::Exceeded),
         };
         taken.map(|quota| quota.with_tier(tier).with_cost(requests)).map_err(|denied| {
             self.denied_keys.add(1);
@@ -244,14 +324,14 @@ impl AuthService {
 
     /// The shared counters and the limit of a caller. Demo keys and keys without a limit are counted by this server alone.
     fn leased(&self, caller: &Caller) -> Option<(&SharedQuotas, u32)> {
-        self.shared.as_ref().zip(caller.tier.daily_limit()).filter(|_| caller.counter.0 >= 0)
+        self.shared.as_ref().zip(self.daily_limit(caller.tier)).filter(|_| caller.counter.0 >= 0)
     }
 
     pub fn peek(&self, subject: impl Into<QuotaSubject>, today: Date) -> Quota {
         match subject.into() {
             QuotaSubject::Key(caller) => {
                 let Caller { counter, tier, .. } = caller;
-                let counted = self.key_counter.peek(counter, tier.daily_limit(), today);
+                let counted = self.key_counter.peek(counter, self.daily_limit(tier), today);
                 let shared = SharedCounter::Key(counter);
                 let leased = self.leased(&caller).and_then(|(quotas, limit)| quotas.leases.peek(shared, limit, today));
                 // Units leased by other servers may be unused; their counts are read when this server writes its own.
@@ -284,20 +364,14 @@ impl AuthService {
     pub fn give_back(&self, subject: impl Into<QuotaSubject>, day: Date) -> Quota {
         match subject.into() {
             QuotaSubject::Key(caller) => self.give_back_several(&caller, 1, day),
-            QuotaSubject::Client(client, limit) => match &self.shared {
-                Some(shared) => {
-                    let counters = shared.counters(&client, limit, day).into_iter();
-                    client_quota(counters.map(|(counter, of)| shared.leases.give_back(counter, 1, of, day)), limit, day)
-                }
-                None => self.client_counter.give_back(&client, limit, day),
-            },
+            QuotaSubject::Client(client, limit) => self.give_back_for_client(&client, 1, limit, day),
         }
     }
 
     /// Gives back requests that were taken on `day`, and returns the quota after it.
     pub fn give_back_several(&self, caller: &Caller, requests: u32, day: Date) -> Quota {
         let Caller { key, counter, tier, .. } = *caller;
-        let own = self.key_counter.give_back(CountedKey { key, counter }, requests, tier.daily_limit(), day);
+        let own = self.key_counter.give_back(CountedKey { key, counter }, requests, self.daily_limit(tier), day);
         let Some((shared, limit)) = self.leased(caller) else { return own.with_tier(tier) };
         shared.leases.give_back(SharedCounter::Key(counter), requests, limit, day).with_tier(tier)
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::account::{Email, KeyRecord, KeyRef};
-use crate::quota::AddedUsage;
+use crate::quota::{AddedUsage, Tiers};
 use crate::rate_limits::UNKNOWN_KEYS_PER_MINUTE;
 use crate::service::*;
 use crate::{Durability, KeyChanges, ReadKind, SqliteStore, Statements, StoreMeasurements};
@@ -413,6 +413,10 @@ impl Store for FailingStore {
 
     fn measurements(&self) -> StoreMeasurements {
         self.store.measurements()
+    }
+
+    fn tiers(&self) -> &Tiers {
+        self.store.tiers()
     }
 }
 

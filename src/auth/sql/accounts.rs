@@ -85,7 +85,7 @@ impl dyn Store + '_ {
             sql.lock("SELECT id FROM accounts WHERE email = ?1", &params![email.as_str()])?;
             let before = by_email(sql, email)?;
             let active = before.active_keys;
-            if let Some(allowed) = tier.keys()
+            if let Some(allowed) = self.tiers().of(tier).keys
                 && active > allowed
             {
                 return Err(StoreError::TooManyKeys { email: before.email, tier, allowed, active }.into());

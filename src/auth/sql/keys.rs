@@ -47,7 +47,7 @@ impl dyn Store + '_ {
             accounts::lock(sql, account)?;
             end_expired_of(sql, account, now)?;
             let Account { email, tier, active_keys, .. } = accounts::by_id(sql, account)?;
-            if let Some(allowed) = tier.keys()
+            if let Some(allowed) = self.tiers().of(tier).keys
                 && active_keys >= allowed
             {
                 return Err(StoreError::KeyLimitReached { email, tier, allowed }.into());

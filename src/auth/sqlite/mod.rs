@@ -19,6 +19,7 @@ use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::measured::MeasuredCalls;
+use crate::quota::Tiers;
 use crate::sql::{Failure, SqlError, SqlResult, keys};
 use crate::sqlite::files::FileId;
 use crate::{Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements, StoreResult};
@@ -37,6 +38,7 @@ pub struct SqliteStore {
     /// Apart from `lists`, so that a long list neither delays a rejection nor keeps a revoked key accepted.
     identities: Mutex<IdentityReader>,
     calls: MeasuredCalls,
+    tiers: Tiers,
 }
 
 /// Its `data_version` shows cheaply whether another connection has committed.
@@ -76,7 +78,12 @@ impl SqliteStore {
             path,
             file,
             calls: MeasuredCalls::default(),
+            tiers: Tiers::default(),
         })
+    }
+
+    pub fn with_tiers(self, tiers: Tiers) -> Self {
+        Self { tiers, ..self }
     }
 
     fn identities(&self) -> MutexGuard<'_, IdentityReader> {
@@ -155,6 +162,10 @@ impl Store for SqliteStore {
 
     fn measurements(&self) -> StoreMeasurements {
         self.calls.measurements()
+    }
+
+    fn tiers(&self) -> &Tiers {
+        &self.tiers
     }
 
     /// Moves the log into the file, so that the log has no deleted data; if others are reading, that happens later.

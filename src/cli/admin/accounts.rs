@@ -8,6 +8,7 @@ use auth::audit::{AuditEntry, AuditEvent};
 use auth::link::INVITATION_SECONDS;
 use auth::password::Password;
 use auth::password::hash::PasswordHash;
+use auth::quota::TierLimits;
 use auth::{Store, invitation, invited_account, request_invitation};
 use data::rfc3339;
 use platform::clock::now;
@@ -24,7 +25,7 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
             let account = store.create_account(&email, tier, password.as_ref(), now())?;
             store.set_reviewer(account.id, true)?;
             let account = store.verify_account(account.id, now())?;
-            let mut message = describe("created", &account);
+            let mut message = describe(store, "created", &account);
             if password.is_none() {
                 message += "\nits owner can sign in after a password is set: venturedex account set-password --help";
             }
@@ -43,7 +44,7 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
             if json {
                 return print_json(&Invited { link, account: ListedAccount::from_account(&account) });
             }
-            note(&describe("invited", &account));
+            note(&describe(store, "invited", &account));
             return match link {
                 Some(link) => {
                     note(&format!("send its owner this link, which is valid once, for {days} days:"));
@@ -57,7 +58,7 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
         }
         AccountCommand::Verify(AccountOption { email }) => {
             let account = store.verify_account(find_account(store, &email)?.id, now())?;
-            let mut message = describe("verified", &account);
+            let mut message = describe(store, "verified", &account);
             message += &format!(
                 "\nif somebody else signed up with the address (created {}), set a password now: this ends their sessions and \
                  revokes their keys",
@@ -135,7 +136,7 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
                 return Err(AdminError::Unverified(before));
             }
             let account = store.set_tier(&before.email, tier)?;
-            let mut message = describe("changed", &account);
+            let mut message = describe(store, "changed", &account);
             if account.verified_at.is_none() {
                 let created = rfc3339(account.created_at);
                 message += &format!("\nwarning: the account is unverified; anybody could have created it ({created})");
@@ -176,10 +177,11 @@ fn hash_from_stdin(email: &Email) -> Result<PasswordHash, AdminError> {
     Ok(Password::new(&line_from_stdin("password")?, email)?.hash()?)
 }
 
-fn describe(verb: &str, account: &Account) -> String {
+fn describe(store: &dyn Store, verb: &str, account: &Account) -> String {
     let or_unlimited = |limit: Option<u32>| limit.map_or("unlimited".to_owned(), |limit| limit.to_string());
     let Account { id: AccountId(id), email, tier, active_keys, .. } = account;
-    let (requests, keys) = (or_unlimited(tier.daily_limit()), or_unlimited(tier.keys()));
+    let TierLimits { requests, keys } = store.tiers().of(*tier);
+    let [requests, keys] = [requests, keys].map(or_unlimited);
     format!("{verb} account {id} {email}: {tier}, {requests} requests per day and key, {active_keys} of {keys} keys")
 }
 

@@ -3,9 +3,9 @@ use serde::Serialize;
 use super::print::{note, print, print_json, print_records};
 use super::{AdminError, CommandContext, find_account, line_from_stdin};
 use crate::app::settings::{KeyArgument, KeyCommand};
-use auth::ApiKey;
 use auth::account::{KeyId, KeyRecord, KeyRef, Rotation, expiry};
 use auth::audit::AuditEvent;
+use auth::{ApiKey, Store};
 use data::import::clean::is_hidden;
 use data::{Date, rfc3339};
 use platform::clock::now;
@@ -31,7 +31,7 @@ pub(super) fn run(context: &CommandContext<'_>, command: KeyCommand) -> Result<(
         KeyCommand::List { email } => {
             let account = email.map(|email| find_account(store, &email)).transpose()?;
             let keys = store.keys(account.map(|account| account.id), Date::from_unix(now()))?;
-            let rows: Vec<ListedKey<'_>> = keys.iter().map(ListedKey::from_record).collect();
+            let rows: Vec<ListedKey<'_>> = keys.iter().map(|key| ListedKey::from_record(store, key)).collect();
             let columns = [
                 ("ID", "id"),
                 ("KEY", "shown"),
@@ -64,8 +64,8 @@ fn print_key(
     let printed = if context.json {
         print_json(&CreatedKey {
             key: key.reveal(),
-            record: ListedKey::from_record(record),
-            rotated: rotated.map(ListedKey::from_record),
+            record: ListedKey::from_record(context.store, record),
+            rotated: rotated.map(|key| ListedKey::from_record(context.store, key)),
         })
     } else {
         let KeyRecord { id: KeyId(id), name, email, tier, expires_at, .. } = record;
@@ -92,7 +92,7 @@ fn revoke_key(context: &CommandContext<'_>, key: KeyRef) -> Result<(), AdminErro
         context.audit_key(AuditEvent::KeyRevocation, &record);
     }
     if context.json {
-        return print_json(&ListedKey::from_record(&record));
+        return print_json(&ListedKey::from_record(context.store, &record));
     }
     let KeyRecord { id, masked, email, revoked_at, expires_at, .. } = &record;
     let result = match (revoked_at, expires_at) {
@@ -137,7 +137,7 @@ struct ListedKey<'a> {
 }
 
 impl<'a> ListedKey<'a> {
-    fn from_record(key: &'a KeyRecord) -> Self {
+    fn from_record(store: &dyn Store, key: &'a KeyRecord) -> Self {
         let tier = key.tier;
         Self {
             id: key.id.0,
@@ -145,7 +145,7 @@ impl<'a> ListedKey<'a> {
             name: name(key),
             email: key.email.as_str(),
             tier: tier.name(),
-            daily_limit: tier.daily_limit(),
+            daily_limit: store.tiers().of(tier).requests,
             used_today: key.used_today,
             created_at: rfc3339(key.created_at),
             last_used_at: key.last_used_at.map(rfc3339),

@@ -55,8 +55,12 @@ impl ReviewArgs {
         let Some(place) = &self.reviews else { return Ok(None) };
         let is_url = place.contains("://");
         let url = is_url.then(|| place.parse::<StoreUrl>().unwrap_or_else(|never| match never {}));
-        let settings =
-            StoreSettings { store: url, store_password_file: self.store_password_file.clone(), store_connections: 1 };
+        let settings = StoreSettings {
+            store: url,
+            store_password_file: self.store_password_file.clone(),
+            store_connections: 1,
+            ..StoreSettings::default()
+        };
         let data = PathBuf::from(place);
         if !is_url && !has_database(&data) {
             let reason = "no server has kept accounts here; name the folder of `venturedex serve --data`, or the address of --store";

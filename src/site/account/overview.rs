@@ -136,6 +136,7 @@ pub(crate) async fn show(request: AccountRequest<'_>, visitor: &Visitor, message
         (session.id.0, created, last_used, session.digest == visitor.session)
     };
     let tier = visitor.account.tier;
+    let limits = request.auth.tiers().of(tier);
     let (keys, ended) = KeyUsageRow::all(&usage, &year, request.now);
     // A rotated key and its successor count as one.
     let counted = keys.iter().filter(|key| !key.is_rotated).count();
@@ -147,10 +148,10 @@ pub(crate) async fn show(request: AccountRequest<'_>, visitor: &Visitor, message
         layout: PageLayout { path: "/account".to_owned(), ..request.layout("Account", "Your keys and their usage.") },
         account: &visitor.account,
         tier: tier.name(),
-        limit: unlimited(tier.daily_limit()),
-        max_keys: unlimited(tier.keys()),
-        key_count: tier.keys().map_or_else(|| counted.to_string(), |max| format!("{counted} of {max}")),
-        may_add: tier.keys().is_none_or(|max| counted < max),
+        limit: unlimited(limits.requests),
+        max_keys: unlimited(limits.keys),
+        key_count: limits.keys.map_or_else(|| counted.to_string(), |max| format!("{counted} of {max}")),
+        may_add: limits.keys.is_none_or(|max| counted < max),
         keys,
         ended,
         resets_at: format::instant(today.resets_at),

@@ -5,9 +5,11 @@ use http::StatusCode;
 
 use crate::account::{AccountReply, AccountRequest, AccountResult, cookie};
 use crate::error_page::{PageError, sentence};
+use crate::format;
 use crate::layout::PageLayout;
 use auth::account::Email;
 use auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
+use auth::quota::Tier;
 use auth::{AccountError, RetryAfter, StartedSession};
 use service::SignUp;
 
@@ -19,6 +21,8 @@ struct SignUpPage {
     error: String,
     /// The name of the field with the fault; empty if it is in neither.
     wrong: &'static str,
+    keys: String,
+    requests: String,
 }
 
 #[derive(Template)]
@@ -56,11 +60,15 @@ fn may_sign_up(request: AccountRequest<'_>) -> Result<(), AccountReply> {
 }
 
 fn show_sign_up(request: AccountRequest<'_>, email: &str, error: &str, wrong: &'static str) -> AccountResult {
+    let limits = request.auth.tiers().of(Tier::Free);
+    let number = |limit: Option<u32>| limit.map_or_else(|| "unlimited".to_owned(), format::number);
     let page = SignUpPage {
         layout: request.layout("Sign up", "Create an account to get API keys."),
         email: email.to_owned(),
         error: sentence(error),
         wrong,
+        keys: number(limits.keys),
+        requests: number(limits.requests),
     };
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }

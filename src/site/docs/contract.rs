@@ -9,7 +9,7 @@ use crate::docs::html;
 use crate::static_pages::DocsContext;
 use api::openapi::reference::ApiReference;
 use api::{MAX_LIMIT, MAX_PAID_LIMIT, Route, Version, request_limits};
-use auth::quota::Tier;
+use auth::quota::{Tier, TierLimits, Tiers};
 use catalog::{ParameterError, Resource};
 use data::Table;
 use data::number::grouped;
@@ -41,13 +41,13 @@ struct ContractPage<'a> {
 pub(crate) fn page(context: &DocsContext<'_>) -> askama::Result<String> {
     let changed_on = WRITTEN.lines().next().unwrap_or_default();
     let version = env!("CARGO_PKG_VERSION");
-    ContractPage { changed_on, version, tables: tables(context.reference()), base: context.base }.render()
+    ContractPage { changed_on, version, tables: tables(context), base: context.base }.render()
 }
 
 /// The tables as lines of cells, separated by ` | `.
 pub(crate) fn text(context: &DocsContext<'_>) -> StaticAsset {
     let mut text = WRITTEN.lines().next().unwrap_or_default().to_owned();
-    for table in tables(context.reference()) {
+    for table in tables(context) {
         text.push_str(&format!("\n\n{}: {}", table.title, table.columns.join(" | ")));
         table.rows.iter().for_each(|row| text.push_str(&format!("\n{}", html::plain(&row.join(" | ")))));
     }
@@ -67,7 +67,8 @@ fn or_unlimited(number: Option<u32>) -> String {
     number.map_or_else(|| "unlimited".to_owned(), grouped)
 }
 
-fn tables(reference: &ApiReference) -> Vec<ContractTable> {
+fn tables(context: &DocsContext<'_>) -> Vec<ContractTable> {
+    let reference = context.reference();
     vec![
         ContractTable {
             id: "paths",
@@ -109,7 +110,7 @@ fn tables(reference: &ApiReference) -> Vec<ContractTable> {
                 "Records on a page of v3",
                 "Saved searches and lists",
             ],
-            rows: Tier::ALL.into_iter().map(tier).collect(),
+            rows: Tier::ALL.into_iter().map(|tier| row_of_tier(tier, context.tiers)).collect(),
         },
         ContractTable {
             id: "values",
@@ -174,13 +175,8 @@ fn list(list: &Resource) -> Vec<String> {
     ]
 }
 
-fn tier(tier: Tier) -> Vec<String> {
+fn row_of_tier(tier: Tier, tiers: &Tiers) -> Vec<String> {
+    let TierLimits { requests, keys } = tiers.of(tier);
     let page = if tier == Tier::Free { MAX_LIMIT } else { MAX_PAID_LIMIT };
-    vec![
-        code(tier.name()),
-        or_unlimited(tier.daily_limit()),
-        or_unlimited(tier.keys()),
-        grouped(page),
-        grouped(tier.watches()),
-    ]
+    vec![code(tier.name()), or_unlimited(requests), or_unlimited(keys), grouped(page), grouped(tier.watches())]
 }

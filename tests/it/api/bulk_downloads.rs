@@ -276,7 +276,7 @@ fn a_large_file_takes_no_memory() {
     add_bulk_file(&release, "large.parquet", length);
     let data = tempfile::tempdir().unwrap();
     let index = bench.index();
-    let server = Process::start(data.path(), &["--index", index.to_str().unwrap()]);
+    let server = Process::start(data.path(), &["--bulk", "open", "--index", index.to_str().unwrap()]);
     let client = Client { base: server.base.clone(), key: None, agent: agent_without_redirects() };
     let read = || {
         let response = client.agent.get(format!("{}/data/2026-11-20.1/large.parquet", client.base)).call().unwrap();

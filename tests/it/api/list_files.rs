@@ -73,7 +73,7 @@ fn a_file_is_paid_for_exactly_or_not_at_all() {
     // An exact fit.
     let client = server.client(Tier::Free);
     for _ in 0..100 - cost {
-        client.get("/api/v3/nowhere");
+        client.get("/api/v3/stats");
     }
     assert_eq!((client.get(path).status, client.used()), (200, 100));
 }

@@ -38,6 +38,11 @@ fn a_demo_serves_the_bundled_data_whatever_is_published_and_leaves_nothing() {
     thread::spawn(move || lines.for_each(drop));
     let client = Client::at(base, key);
     assert_eq!(client.get(&format!("/api/v3/{query}")).json()["pagination"]["total"].as_u64().unwrap().min(1), 1);
+    assert_eq!(
+        client.get("/api/v3/stats").header("x-ratelimit-limit"),
+        "unlimited",
+        "who tries the service has no quota"
+    );
     let ready = client.get("/readyz").json();
     assert_eq!((&ready["status"], &ready["bundled"]), (&"ready".into(), &true.into()), "{ready}");
     let home = client.get("/").text;

@@ -2,7 +2,7 @@
 
 use api::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAID_LIMIT};
 use auth::RateLimitConfig;
-use auth::quota::Tier;
+use auth::quota::{Tier, Tiers};
 use catalog::look_up::MAX_NAME_WORDS;
 use data::derive::score::{DIMENSIONS, GHOSTING, METHOD, PUBLISHED_FROM, RANKED_FROM};
 use data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL, MAX_VALUES};
@@ -67,7 +67,8 @@ fn the_docs_have_the_limits_of_the_tiers() {
     let row = |cells: [&str; 3]| format!("<tr><td>{}</td><td>{}</td><td>{}</td></tr>", cells[0], cells[1], cells[2]);
     let (mut keys, mut limits) = (Vec::new(), Vec::new());
     for tier in Tier::ALL {
-        let (requests, allowed) = (or_unlimited(tier.daily_limit()), or_unlimited(tier.keys()));
+        let allowed = Tiers::default().of(tier);
+        let (requests, allowed) = (or_unlimited(allowed.requests), or_unlimited(allowed.keys));
         keys.push(row([tier.name(), &allowed, &requests]));
         limits.push(row([tier.name(), &requests, &allowed]));
     }

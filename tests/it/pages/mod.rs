@@ -163,7 +163,7 @@ pub(crate) fn answer(server: &Server, path: &str, headers: &HeaderMap) -> Respon
     let peer = Peer("127.0.0.1:1".parse().unwrap());
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let (id, trace) = (RequestIds::default().next(), RequestTrace::default());
-    let request = PageRequest { state: &server.state, path, query, headers, peer, id, trace: &trace };
+    let request = PageRequest { state: &server.state, path, query, headers, peer, id, trace: &trace, bill: None };
     let page = PageRoute::parse(path).unwrap_or_else(|| panic!("no page is at {path}"));
     let runtime = Builder::new_current_thread().build().unwrap();
     runtime.block_on(site::answer(page, request, None, peer.0.ip()))

@@ -4,6 +4,7 @@
 mod access;
 mod cost;
 mod crash;
+mod doors;
 mod full_disk;
 mod health;
 mod memory;

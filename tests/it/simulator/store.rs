@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use auth::quota::Tiers;
 use auth::{Durability, KeyChanges, ReadKind, SqliteStore, Statements, Store, StoreError, StoreMeasurements};
 
 use crate::support::harness::Numbers;
@@ -66,6 +67,10 @@ impl Store for FaultyStore {
 
     fn measurements(&self) -> StoreMeasurements {
         self.store.measurements()
+    }
+
+    fn tiers(&self) -> &Tiers {
+        self.store.tiers()
     }
 
     fn erase_deleted(&self) {

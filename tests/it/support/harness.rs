@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use auth::account::KeyName;
-use auth::quota::{Tier, WorkPrice};
+use auth::quota::{AnonymousLimits, Tier, Tiers, WorkPrice};
 use auth::watch::{Evaluation, NewWatch};
 use auth::{AuthService, RateLimitConfig, SqliteStore};
 use catalog::{Catalog, TextIndexes};
@@ -232,6 +232,13 @@ pub fn next_release() -> Arc<Catalog> {
 /// All tests come from one address.
 const PLENTY: RateLimitConfig = RateLimitConfig { pages_per_minute: 1_000_000, sign_ups_per_hour: 1_000 };
 
+/// The default limits, but for clients without a key.
+fn plenty_without_key() -> Tiers {
+    let mut tiers = Tiers::default();
+    tiers.anonymous = AnonymousLimits { requests: 1_000_000, rows: 1_000_000_000 };
+    tiers
+}
+
 /// A running server; it ends when this is dropped.
 pub struct Server {
     pub address: SocketAddr,
@@ -244,7 +251,7 @@ pub struct Server {
 impl Server {
     /// Serves a catalog on a free port.
     pub fn of(catalog: impl Into<Arc<Catalog>>) -> Self {
-        Self::serving(catalog.into(), None, Operator::default(), PLENTY, BulkAccess::Open)
+        Self::serving(catalog.into(), None, Operator::default(), PLENTY, plenty_without_key(), BulkAccess::Open)
     }
 
     /// Serves the bundled snapshot as the service at an address.
@@ -254,17 +261,17 @@ impl Server {
 
     /// As [`Server::named`], with an operator.
     pub fn run_by(public_url: &str, operator: Operator) -> Self {
-        Self::serving(bundled(), Some(public_url), operator, PLENTY, BulkAccess::Open)
+        Self::serving(bundled(), Some(public_url), operator, PLENTY, plenty_without_key(), BulkAccess::Open)
     }
 
     /// Serves the bundled snapshot for an operator, at its own address.
     pub fn of_operator(operator: Operator) -> Self {
-        Self::serving(bundled(), None, operator, PLENTY, BulkAccess::Open)
+        Self::serving(bundled(), None, operator, PLENTY, plenty_without_key(), BulkAccess::Open)
     }
 
     /// Serves a catalog whose bulk files only some may download.
     pub fn offering(catalog: Catalog, bulk: BulkAccess) -> Self {
-        Self::serving(Arc::new(catalog), None, Operator::default(), PLENTY, bulk)
+        Self::serving(Arc::new(catalog), None, Operator::default(), PLENTY, plenty_without_key(), bulk)
     }
 
     /// The folder of accounts and keys.
@@ -275,7 +282,12 @@ impl Server {
     /// Serves the bundled snapshot to clients that may have so many pages a minute and sign-ups an hour.
     pub fn allowing(pages_per_minute: u32, sign_ups_per_hour: u32) -> Self {
         let rate_limits = RateLimitConfig { pages_per_minute, sign_ups_per_hour };
-        Self::serving(bundled(), None, Operator::default(), rate_limits, BulkAccess::Open)
+        Self::serving(bundled(), None, Operator::default(), rate_limits, plenty_without_key(), BulkAccess::Open)
+    }
+
+    /// Serves the bundled snapshot with these limits of callers.
+    pub fn with_tiers(tiers: Tiers) -> Self {
+        Self::serving(bundled(), None, Operator::default(), PLENTY, tiers, BulkAccess::Key)
     }
 
     fn serving(
@@ -283,6 +295,7 @@ impl Server {
         public_url: Option<&str>,
         operator: Operator,
         rate_limits: RateLimitConfig,
+        tiers: Tiers,
         bulk: BulkAccess,
     ) -> Self {
         let data = tempfile::tempdir().unwrap();
@@ -290,7 +303,7 @@ impl Server {
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let own_url = format!("http://{address}");
-        let state = state_with(catalog, data.path(), public_url.ok_or(&own_url), operator, rate_limits, bulk);
+        let state = state_with(catalog, data.path(), public_url.ok_or(&own_url), operator, rate_limits, tiers, bulk);
         let mcp_quota = McpQuota {
             state: Arc::clone(&state),
             daily_limit: 100,
@@ -358,7 +371,15 @@ impl Server {
 
 /// What the routes of a service share; `data` is the folder of accounts and keys.
 pub fn state(catalog: impl Into<Arc<Catalog>>, data: &Path, public_url: &str) -> Arc<State> {
-    state_with(catalog.into(), data, Ok(public_url), Operator::default(), PLENTY, BulkAccess::Open)
+    state_with(
+        catalog.into(),
+        data,
+        Ok(public_url),
+        Operator::default(),
+        PLENTY,
+        plenty_without_key(),
+        BulkAccess::Open,
+    )
 }
 
 /// `public_url` is `Err` if the operator chose none: the address on which the server listens.
@@ -368,11 +389,13 @@ fn state_with(
     public_url: Result<&str, &String>,
     operator: Operator,
     limits: RateLimitConfig,
+    tiers: Tiers,
     bulk: BulkAccess,
 ) -> Arc<State> {
     let has_public_url = public_url.is_ok();
     let public_url = public_url.unwrap_or_else(|own| own);
-    let auth = AuthService::with_store(Box::new(SqliteStore::open(data).unwrap()), limits, NOON).unwrap();
+    let store = SqliteStore::open(data).unwrap().with_tiers(tiers);
+    let auth = AuthService::with_store(Box::new(store), limits, NOON).unwrap();
     Arc::new(State {
         releases: Arc::new(ActiveRelease::new(catalog, 3)),
         index: None,
