@@ -186,6 +186,10 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && is_seen;
     // Without a quota: who tries the service is the operator.
     let demo_key = is_tried.then(|| auth.add_demo_key(Tier::Enterprise)).transpose().map_err(store_error)?;
+    // Nobody else reaches such a server, but for a proxy that it knows nothing of.
+    if bound.ip().is_loopback() && settings.public_url.is_none() && settings.trusted_proxies.is_empty() {
+        auth.spare_local();
+    }
     let needs_key = mcp_needs_key(&settings);
     let memory = settings.memory();
     let limits = settings.limits(bound);

@@ -14,7 +14,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 
@@ -84,6 +84,8 @@ pub struct AuthService {
     /// Errors of callers that did not count.
     forgiven_errors: DailyCounter,
     client_counter: ClientCounter,
+    /// True if programs and people on this machine need no key.
+    spares_local: AtomicBool,
     /// `None` if no other server uses the store.
     shared: Option<SharedQuotas>,
     rate_limits: RateLimits,
@@ -143,6 +145,7 @@ impl AuthService {
             key_counter: DailyCounter::default(),
             forgiven_errors: DailyCounter::default(),
             client_counter: ClientCounter::new(&random()?),
+            spares_local: AtomicBool::new(false),
             rate_limits: RateLimits::new(&limits_hasher, rate_limits),
             hasher: PasswordHasher::default(),
             browser_secret: DerivedSecret::new(&cursor_secret, "known browsers"),

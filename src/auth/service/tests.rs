@@ -7,7 +7,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::account::{Email, KeyRecord, KeyRef};
-use crate::quota::{AddedUsage, Tiers};
+use crate::quota::{AddedUsage, Allowance, HUNDREDTHS, Tiers};
 use crate::rate_limits::UNKNOWN_KEYS_PER_MINUTE;
 use crate::service::*;
 use crate::{Durability, KeyChanges, ReadKind, SqliteStore, Statements, StoreMeasurements};
@@ -441,4 +441,21 @@ fn usage_that_could_not_be_written_is_written_later_and_only_once() {
     assert_eq!(service.flush(NOON).unwrap(), 1);
     assert_eq!(service.store().usage(today()).unwrap()[0].requests, 2);
     assert_eq!(service.peek(&caller, today()).used, 2);
+}
+
+#[test]
+fn addresses_of_this_machine_have_no_limit_where_nobody_else_comes() {
+    let (folder, _) = data(Tier::Free);
+    let service = AuthService::open(folder.path(), NOON).unwrap();
+    let local: IpAddr = "127.0.0.1".parse().unwrap();
+    let day = service.tiers().anonymous.requests * HUNDREDTHS;
+    let take = |address: IpAddr| service.take_anonymous(address, day, today()).is_ok();
+    let show = |address: IpAddr| {
+        let rows = service.tiers().anonymous.rows;
+        service.count_shown(Allowance::Rows, address, rows, today()).is_ok()
+    };
+    assert!(take(local) && !take(local) && show(local) && !show(local));
+    service.spare_local();
+    assert!((0..5).all(|_| take(local) && show(local)));
+    assert!(take(home()) && !take(home()) && show(home()) && !show(home()));
 }
