@@ -145,11 +145,16 @@ impl Catalog {
 
     /// A note that a parameter's value was read as `row` and might also be others; `None` without others.
     pub(crate) fn others_note(&self, parameter: &str, table: Table, row: u32, others: &[u32]) -> Option<String> {
+        let chosen = || format!("`{parameter}` was read as {}", self.slug_and_size(table, row));
+        self.with_sizes(table, others).map(|listed| format!("{}; also {listed}", chosen()))
+    }
+
+    /// The first of some records with their sizes: `alder (12), aldern (3)`; `None` without any.
+    fn with_sizes(&self, table: Table, rows: &[u32]) -> Option<String> {
         let with_size =
-            |other: &u32| format!("{} ({})", self.snapshot().slug(table, *other), grouped(self.size(table, *other)));
-        let listed: Vec<String> = others.iter().take(MAX_LISTED).map(with_size).collect();
-        let chosen = format!("`{parameter}` was read as {}", self.slug_and_size(table, row));
-        (!listed.is_empty()).then(|| format!("{chosen}; also {}", listed.join(", ")))
+            |row: &u32| format!("{} ({})", self.snapshot().slug(table, *row), grouped(self.size(table, *row)));
+        let listed: Vec<String> = rows.iter().take(MAX_LISTED).map(with_size).collect();
+        (!listed.is_empty()).then(|| listed.join(", "))
     }
 
     /// Other records that a name may mean, as far as they are not far smaller: `alder-partners (12)`.
@@ -160,10 +165,7 @@ impl Catalog {
         others.retain(|other| *other != row && self.size(table, *other) >= least);
         others.sort_by_key(|other| (Reverse(self.size(table, *other)), *other));
         others.dedup();
-        let with_size =
-            |other: &u32| format!("{} ({})", self.snapshot().slug(table, *other), grouped(self.size(table, *other)));
-        let listed: Vec<String> = others.iter().take(MAX_LISTED).map(with_size).collect();
-        (!listed.is_empty()).then(|| listed.join(", "))
+        self.with_sizes(table, &others)
     }
 
     /// A record with its size: `alder (12 startups)`.

@@ -101,6 +101,14 @@ fn related_sectors(snapshot: &Snapshot, row: u32, with_word: &HashMap<&str, Vec<
     distinct(others.filter(|other| startups(*other).iter().any(|startup| !own.contains(startup))))
 }
 
+/// The sectors that a query filters by, and the place of their filter.
+fn sectors_of(query: &Query) -> Option<(usize, &Vec<u32>)> {
+    query.filters.iter().enumerate().find_map(|(at, filter)| match filter {
+        Filter::AnyOf(Facet::Sector, sectors) => Some((at, sectors)),
+        _ => None,
+    })
+}
+
 impl Catalog {
     pub(crate) fn sector_names(&self) -> &SectorNames {
         self.cached.sector_names.get_or_init(|| SectorNames::from_snapshot(self.snapshot()))
@@ -120,9 +128,7 @@ impl Catalog {
 
     /// A note that related sectors have many records more that meet the other conditions.
     pub(crate) fn related_sectors_note(&self, query: &Query, total: u64) -> Option<ParameterError> {
-        let is_sectors = |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Sector, _));
-        let at = query.filters.iter().position(is_sectors)?;
-        let Filter::AnyOf(_, given) = &query.filters[at] else { return None };
+        let (at, given) = sectors_of(query)?;
         let is_counted = matches!(query.table, Table::Startups | Table::Rounds | Table::Firms) && query.text.is_none();
         let related = given.iter().filter(|_| is_counted).flat_map(|row| &self.sector_names().related[*row as usize]);
         // The note on a larger sector names that one.
@@ -164,10 +170,8 @@ impl Catalog {
     /// A note that firms beyond those of a list, which meet its other conditions, invested in one of its sectors: those of a
     /// firm are only the most frequent ones.
     pub(crate) fn sector_investors_note(&self, query: &Query, total: u64) -> Option<ParameterError> {
-        let is_sectors = |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Sector, _));
-        let at = query.filters.iter().position(is_sectors).filter(|_| query.table == Table::Firms)?;
-        let Filter::AnyOf(_, given) = &query.filters[at] else { return None };
-        let invested = self.investments(&[Filter::AnyOf(Facet::Sector, given.clone())]);
+        let (at, given) = sectors_of(query).filter(|_| query.table == Table::Firms)?;
+        let invested = self.investments(&[query.filters[at].clone()]);
         let mut filters = query.filters.clone();
         filters[at] = Filter::Not(Box::new(query.filters[at].clone()));
         let others = RowFilter::new(self, Table::Firms, &filters);

@@ -28,6 +28,7 @@ use crate::{
     startup, with_notice,
 };
 use ::data::formula;
+use ::data::import::csv_writer;
 use catalog::{Catalog, ParameterError};
 use transport::headers::{Caching, CommonHeaders, Vary, set};
 use transport::response_cache::CachedResponse;
@@ -418,14 +419,8 @@ fn csv(data: &ChartData) -> Vec<u8> {
     let cell = |datum: &Datum| match datum {
         Datum::Unknown => String::new(),
         Datum::Number(number) => number.to_string(),
-        Datum::Text(text) => quoted(formula::neutralize(text.clone())),
+        Datum::Text(text) => formula::neutralize(text.clone()),
     };
-    let heads: Vec<String> = data.columns.iter().map(|column| quoted(column.clone())).collect();
     let rows = data.rows.iter().map(|row| row.iter().map(cell).collect());
-    let lines = std::iter::once(heads).chain(rows).map(|cells: Vec<String>| cells.join(",") + "\n");
-    lines.collect::<String>().into_bytes()
-}
-
-fn quoted(text: String) -> String {
-    if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    csv_writer::document(std::iter::once(data.columns.clone()).chain(rows))
 }

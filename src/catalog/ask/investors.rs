@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::ask::names::NAME;
 use crate::ask::path::{Path, PathPart};
 use crate::ask::question::QuestionWords;
 use data::Table;
@@ -18,20 +19,21 @@ impl QuestionWords<'_> {
 impl Path<'_, '_> {
     /// Reads `co-investors of Accel`, `who co-invests with Accel`, `Accel's co-investors`.
     pub(super) fn co_investors(&mut self, at: usize) -> Option<usize> {
-        if self.table != Table::Rounds || !self.asks_for_firms() {
+        if self.table != Table::Rounds {
             return None;
         }
         let follows_firm = |(range, part): &PathPart| range.end == at && part.parameter == "investor";
-        if let Some(phrase) =
-            self.find_phrase(at, "co-investors").filter(|_| self.parts.last().is_some_and(follows_firm))
+        if let Some(phrase) = self
+            .find_phrase(at, "co-investors")
+            .filter(|_| self.parts.last().is_some_and(follows_firm) && self.asks_for_firms())
         {
             return self.count_by(at..at + phrase.words.len(), "investor", WITH_FIRM);
         }
-        let from = at + self.find_phrase(at, "co-investors of")?.words.len();
+        let from = at + self.find_phrase(at, "co-investors of").filter(|_| self.asks_for_firms())?.words.len();
         let begun = || self.begun_name(from, &[Table::Firms]);
         let (slug, length) = self.name_at(from, &[Table::Firms]).or_else(begun)?;
         let range = at..from + length;
-        let is_read = self.add(range.clone(), "investor", slug, "name of a record");
+        let is_read = self.add(range.clone(), "investor", slug, NAME);
         if is_read { self.count_by(range, "investor", WITH_FIRM) } else { Some(range.len()) }
     }
 

@@ -1,8 +1,10 @@
 //! Names of firms, startups and people in questions, and their relation to the listed records.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::NameMatch;
+use crate::ask::ReadPart;
 use crate::ask::path::{Path, PathPart};
 use crate::ask::question::{NameAt, OwnName, Topic, records_meant};
 use crate::ask::token::QuestionToken;
@@ -31,7 +33,8 @@ const FAR_LARGER: u32 = 10;
 
 pub(super) const MAX_NAME_WORDS: usize = 6;
 
-const NAME: &str = "name of a record";
+/// Why words are the name of a record.
+pub(super) const NAME: &str = "name of a record";
 
 impl Path<'_, '_> {
     /// Reads `called Blink`, `who is Jane Doe`: a name to search for, up to the end of the clause.
@@ -106,7 +109,7 @@ impl Path<'_, '_> {
         let mut from = at + relation.words.len();
         let is_both = self.is_at(from, &["both"]);
         from += usize::from(is_both);
-        let (mut names, mut reasons, mut end) = (Vec::new(), Vec::new(), from);
+        let (mut names, mut end) = (Vec::new(), from);
         let (mut joint, mut start) = (is_both, at);
         let is_expected = self.table == Table::People || !self.is_in(at, "at or from");
         while let Some((slug, length)) =
@@ -120,7 +123,6 @@ impl Path<'_, '_> {
             if !self.tokens[end].is_capitalized() && is_word {
                 break;
             }
-            reasons.push(self.reason(&(end..end + length), tables, &slug));
             names.push(slug);
             end += length;
             // `Facebook, Twitter and LinkedIn`: `Twitter` is also a sector of the release. `Berlin` is no name.
@@ -158,8 +160,7 @@ impl Path<'_, '_> {
         let has_all = joint && names.len() > 1 && self.resource.parameter(&all).is_some();
         let parameter = if has_all { all.as_str() } else { parameter };
         let is_founding = self.is_in(at, "founds");
-        let why = reasons.into_iter().max_by_key(String::len).unwrap_or_default();
-        self.add(start..end, parameter, names.join(","), &why);
+        self.add(start..end, parameter, names.join(","), NAME);
         // `backed by Sequoia in 2012`
         if self.table == Table::Startups && parameter.starts_with("investor") {
             self.topic = Some(Topic::Raising);
@@ -246,12 +247,28 @@ impl Path<'_, '_> {
         (is_of_firm && is_firm()).then_some(length + 1)
     }
 
-    /// Why words are the name of a record: the others that it may mean come with their sizes.
-    fn reason(&self, range: &Range<usize>, tables: &[Table], slug: &str) -> String {
-        let found = tables.iter().find_map(|table| Some((*table, self.catalog.snapshot().find(*table, slug)?)));
-        let text = self.written(range);
-        let note = found.and_then(|(table, row)| self.catalog.other_records(table, &text, row));
-        note.map_or_else(|| NAME.to_owned(), |others| format!("{NAME}; it may also mean {others}"))
+    /// Adds to the reasons of names which other records they may mean.
+    pub(super) fn explain_names(&mut self) {
+        for index in 0..self.parts.len() {
+            let (range, part) = &self.parts[index];
+            let of_names = range.clone().filter(|_| part.why == NAME).filter_map(|at| self.others_named(at, part));
+            if let Some(others) = of_names.max_by_key(String::len) {
+                Rc::make_mut(&mut self.parts[index].1).why = format!("{NAME}; it may also mean {others}");
+            }
+        }
+    }
+
+    /// Other records of the name that begins at a word of a part.
+    fn others_named(&self, at: usize, part: &ReadPart) -> Option<String> {
+        let tables: &[Table] = match part.parameter.trim_start_matches("not_") {
+            "startup" => &[Table::Startups],
+            "organization" => &[Table::Firms, Table::Startups],
+            _ => &[Table::Firms],
+        };
+        let (slug, length) = self.name_at(at, tables).or_else(|| self.begun_name(at, tables))?;
+        let row_of = |table: &Table| Some((*table, self.catalog.snapshot().find(*table, &slug)?));
+        let (table, row) = tables.iter().find_map(row_of).filter(|_| part.value.split(',').any(|it| it == slug))?;
+        self.catalog.other_records(table, &self.written(&(at..at + length)), row)
     }
 
     /// True if a name is an investor in the organizations of people, not an organization: `backed by Sequoia`.
@@ -265,9 +282,7 @@ impl Path<'_, '_> {
             || (self.is_in(range.end, "before lead")
                 && self.tokens.iter().skip(range.end).take(4).any(|token| token.is(&["lead"])));
         let parameter = if leads && self.resource.parameter("lead").is_some() { "lead" } else { parameter };
-        let tables = if parameter == "startup" { &[Table::Startups] } else { &[Table::Firms] };
-        let why = self.reason(&range, tables, &slug);
-        self.add(range, parameter, slug, &why).then_some(length)
+        self.add(range, parameter, slug, NAME).then_some(length)
     }
 
     /// Finds the record with a name that begins at a word, and its parameter: an investor or an organization.

@@ -160,8 +160,7 @@ impl Path<'_, '_> {
         // `oldest first`
         let end = end + usize::from(self.is_at(end, &["first"]) && count(end + 1).is_none());
         let is_of_all = matches!(sort, "-investment_count" | "-portfolio_count");
-        let why = if is_of_all { "order, by all investments of a firm" } else { "order" };
-        self.add(at..end, "sort", sort, why);
+        self.add(at..end, "sort", sort, if is_of_all { "order, by all investments of a firm" } else { "order" });
         if let Some(number) = before.or(after) {
             self.add(at..end, "limit", number.to_string(), "that many records");
         } else if is_single || self.asks_for_one() || ((start > at || at == 0) && self.is_singular(end)) {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::ParseOptions;
 use crate::ask::lattice::{Costs, cheapest};
-use crate::ask::names::MIN_PLAIN_SIZE;
+use crate::ask::names::{MIN_PLAIN_SIZE, NAME};
 use crate::ask::question::{Question, Topic, records_meant};
 use crate::ask::sector::largest_sector;
 use crate::ask::token::QuestionToken;
@@ -284,8 +284,7 @@ impl<'q, 'a> Path<'q, 'a> {
     fn report_both(&mut self) {
         let both = self.tokens.iter().position(|token| token.is(&["both"]));
         let is_required = self.parts.iter().any(|(_, part)| part.parameter.ends_with("_all"));
-        let at = both.filter(|_| !is_required && !self.parts.is_empty());
-        self.unread.extend(at.map(|at| at..at + 1));
+        self.unread.extend(both.filter(|_| !is_required && !self.parts.is_empty()).map(|at| at..at + 1));
     }
 
     /// Makes one round of a firm and a period behind its verb: `companies that Accel backed in 2012`.
@@ -332,7 +331,7 @@ impl<'q, 'a> Path<'q, 'a> {
         let is_name = !self.catalog.rows_named(self.table, self.text).is_empty();
         if is_name && (!self.unread.is_empty() || self.is_proper_name()) && self.resource.is_searchable() {
             let text = self.text.trim().to_owned();
-            let (parameter, why) = ("q".to_owned(), "name of a record".to_owned());
+            let (parameter, why) = ("q".to_owned(), NAME.to_owned());
             let part = ReadPart { text: text.clone(), parameter, value: text, why };
             return Interpretation { parts: vec![part], ..Interpretation::default() };
         }
@@ -340,6 +339,7 @@ impl<'q, 'a> Path<'q, 'a> {
             return interpretation;
         }
         self.parts.sort_by_key(|(range, _)| range.start);
+        self.explain_names();
         self.leave_qualifiers();
         self.join_cities();
         self.require_investors();

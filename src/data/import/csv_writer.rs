@@ -26,9 +26,22 @@ impl TableWriter {
     }
 }
 
-/// A writer of lines that end in `\n` on every platform.
+/// The text of a table: cells are quoted if necessary, lines end in `\n`.
+pub fn document<F: AsRef<[u8]>>(rows: impl IntoIterator<Item = Vec<F>>) -> Vec<u8> {
+    let mut csv = builder().flexible(true).from_writer(Vec::new());
+    rows.into_iter().for_each(|row| csv.write_record(row).expect("memory takes rows of any length"));
+    csv.into_inner().expect("memory is flushed")
+}
+
 pub(crate) fn lines<W: Write>(out: W) -> csv::Writer<W> {
-    csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(out)
+    builder().from_writer(out)
+}
+
+/// Lines end in `\n` on every platform.
+fn builder() -> csv::WriterBuilder {
+    let mut builder = csv::WriterBuilder::new();
+    builder.terminator(csv::Terminator::Any(b'\n'));
+    builder
 }
 
 #[cfg(test)]

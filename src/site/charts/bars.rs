@@ -288,8 +288,8 @@ impl ChartFigure for Bars {
         &self.head
     }
 
-    fn html(&self) -> askama::Result<String> {
-        self.render()
+    fn table(&self) -> &[DataRow] {
+        &self.table
     }
 
     /// With a column for the coverage of each value, if it is not the same for all.

@@ -1,10 +1,7 @@
 use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer, PerLayout, WIDTHS};
-use crate::charts::{
-    ChartData, ChartFigure, ChartHead, ChartItem, DataCell, DataRow, Datum, KeyItem, Percent, WIDE, largest, round,
-    text,
-};
+use crate::charts::{ChartFigure, ChartHead, ChartItem, DataCell, DataRow, Datum, Percent, WIDE, largest, round, text};
 
 const MAX: usize = 12;
 /// Distance between two names on one side, and height of their links, in CSS pixels.
@@ -112,16 +109,8 @@ impl ChartFigure for Graph {
         &self.head
     }
 
-    fn html(&self) -> askama::Result<String> {
-        self.render()
-    }
-
-    fn data(&self) -> ChartData {
-        ChartData::from_rows(&self.head, &self.table)
-    }
-
-    fn key(&self) -> Vec<KeyItem> {
-        Vec::new()
+    fn table(&self) -> &[DataRow] {
+        &self.table
     }
 }
 

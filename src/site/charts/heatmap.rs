@@ -99,10 +99,6 @@ impl ChartFigure for Heatmap {
         &self.head
     }
 
-    fn html(&self) -> askama::Result<String> {
-        self.render()
-    }
-
     fn data(&self) -> ChartData {
         ChartData { columns: self.data.columns.clone(), rows: self.data.rows.clone() }
     }

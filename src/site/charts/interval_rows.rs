@@ -1,7 +1,7 @@
 use askama::Template;
 
 use crate::charts::dots::{DotAxis, IntervalDot, Point, SCORES, dots};
-use crate::charts::{ChartData, ChartFigure, ChartHead, Datum, Drawing, KeyItem, Shapes, round_step, text};
+use crate::charts::{ChartData, ChartFigure, ChartHead, Datum, Drawing, Shapes, round_step, text};
 
 /// Scores with their intervals below each other on one axis: for the picture and the embeddable page of what is a table on a page.
 #[derive(Template)]
@@ -58,10 +58,6 @@ impl ChartFigure for IntervalRows {
         &self.head
     }
 
-    fn html(&self) -> askama::Result<String> {
-        self.render()
-    }
-
     fn data(&self) -> ChartData {
         let row = |row: &IntervalRow| {
             let ends = match row.interval {
@@ -71,10 +67,6 @@ impl ChartFigure for IntervalRows {
             std::iter::once(Datum::of_label(&row.label)).chain(ends).collect()
         };
         ChartData::new(&self.head.heads, self.rows.iter().map(row).collect())
-    }
-
-    fn key(&self) -> Vec<KeyItem> {
-        Vec::new()
     }
 
     fn drawing(&self) -> askama::Result<Drawing> {

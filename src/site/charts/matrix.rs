@@ -50,10 +50,6 @@ impl ChartFigure for Matrix {
         &self.head
     }
 
-    fn html(&self) -> askama::Result<String> {
-        self.render()
-    }
-
     fn data(&self) -> ChartData {
         let [names, totals] = [0, 1].map(|index| self.head.heads.get(index).map_or("", String::as_str));
         let columns = self.columns.iter().map(|(label, detail, _)| format!("{label} {detail}"));

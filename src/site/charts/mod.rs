@@ -14,6 +14,7 @@
 
 use std::fmt;
 
+use askama::DynTemplate;
 use serde::Serialize;
 
 use crate::format;
@@ -226,7 +227,7 @@ impl ChartUnit {
 
 type DataRow = ChartRow<DataCell>;
 
-struct DataCell {
+pub(crate) struct DataCell {
     text: String,
     href: Option<String>,
     datum: Datum,
@@ -303,12 +304,26 @@ impl ChartData {
 }
 
 /// A chart with its picture and its data, apart from a page.
-pub(crate) trait ChartFigure {
+pub(crate) trait ChartFigure: DynTemplate {
     fn head(&self) -> &ChartHead;
-    fn html(&self) -> askama::Result<String>;
-    fn data(&self) -> ChartData;
+
+    /// The rows of the table below it; empty if it shows its values itself.
+    fn table(&self) -> &[DataRow] {
+        &[]
+    }
+
+    fn html(&self) -> askama::Result<String> {
+        self.dyn_render()
+    }
+
+    fn data(&self) -> ChartData {
+        ChartData::from_rows(self.head(), self.table())
+    }
+
     /// What the colors and the hatching mean.
-    fn key(&self) -> Vec<KeyItem>;
+    fn key(&self) -> Vec<KeyItem> {
+        Vec::new()
+    }
 
     fn drawing(&self) -> askama::Result<Drawing> {
         Ok(Drawing::of_html(&self.html()?))

@@ -3,9 +3,7 @@ use std::cmp::Reverse;
 use askama::Template;
 
 use crate::charts::labels::{CENTERED, Label, LabelPlacer};
-use crate::charts::{
-    ChartData, ChartFigure, ChartHead, ChartItem, DataCell, DataRow, Datum, KeyItem, Percent, round, text,
-};
+use crate::charts::{ChartFigure, ChartHead, ChartItem, DataCell, DataRow, Datum, Percent, round, text};
 
 const HEIGHT: f64 = 420.0;
 /// Margins for half a node: a fraction of the width, and CSS pixels.
@@ -187,16 +185,8 @@ impl ChartFigure for Network {
         &self.head
     }
 
-    fn html(&self) -> askama::Result<String> {
-        self.render()
-    }
-
-    fn data(&self) -> ChartData {
-        ChartData::from_rows(&self.head, &self.table)
-    }
-
-    fn key(&self) -> Vec<KeyItem> {
-        Vec::new()
+    fn table(&self) -> &[DataRow] {
+        &self.table
     }
 }
 

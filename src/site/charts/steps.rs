@@ -2,8 +2,7 @@ use askama::Template;
 
 use crate::charts::labels::{Anchor, BEFORE, LAYOUTS, Label, LabelPlacer};
 use crate::charts::{
-    ChartData, ChartFigure, ChartHead, ChartUnit, DataCell, DataRow, DatedDot, Datum, KeyItem, MAX_TICKS, Percent,
-    SIDE, round,
+    ChartFigure, ChartHead, ChartUnit, DataCell, DataRow, DatedDot, Datum, KeyItem, MAX_TICKS, Percent, SIDE, round,
 };
 use crate::format;
 use data::PartialDate;
@@ -139,12 +138,8 @@ impl ChartFigure for StepChart {
         &self.head
     }
 
-    fn html(&self) -> askama::Result<String> {
-        self.render()
-    }
-
-    fn data(&self) -> ChartData {
-        ChartData::from_rows(&self.head, &self.table)
+    fn table(&self) -> &[DataRow] {
+        &self.table
     }
 
     fn key(&self) -> Vec<KeyItem> {

@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer};
 use crate::charts::ramp::Ramp;
-use crate::charts::{ChartData, ChartFigure, ChartHead, ChartItem, ChartMark, DataRow, KeyItem, Percent, largest};
+use crate::charts::{ChartFigure, ChartHead, ChartItem, ChartMark, DataRow, KeyItem, Percent, largest};
 use data::Country;
 
 /// Approximate positions of countries, from north to south and from west to east. Small countries are moved a little.
@@ -111,12 +111,8 @@ impl ChartFigure for TileMap {
         &self.head
     }
 
-    fn html(&self) -> askama::Result<String> {
-        self.render()
-    }
-
-    fn data(&self) -> ChartData {
-        ChartData::from_rows(&self.head, &self.table)
+    fn table(&self) -> &[DataRow] {
+        &self.table
     }
 
     fn key(&self) -> Vec<KeyItem> {

@@ -2,8 +2,8 @@ use askama::Template;
 
 use crate::charts::labels::{Anchor, CENTERED, Label, LabelPlacer, WIDTHS};
 use crate::charts::{
-    ChartData, ChartFigure, ChartHead, DataCell, DataRow, DatedDot, Datum, KeyItem, MAX_TICKS, NOT_COVERED, Percent,
-    SIDE, round, text,
+    ChartFigure, ChartHead, DataCell, DataRow, DatedDot, Datum, KeyItem, MAX_TICKS, NOT_COVERED, Percent, SIDE, round,
+    text,
 };
 use crate::format;
 use data::{Date, PartialDate};
@@ -165,12 +165,8 @@ impl ChartFigure for Timeline {
         &self.head
     }
 
-    fn html(&self) -> askama::Result<String> {
-        self.render()
-    }
-
-    fn data(&self) -> ChartData {
-        ChartData::from_rows(&self.head, &self.table)
+    fn table(&self) -> &[DataRow] {
+        &self.table
     }
 
     fn key(&self) -> Vec<KeyItem> {

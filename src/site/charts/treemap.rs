@@ -1,7 +1,7 @@
 use askama::Template;
 
 use crate::charts::labels::{ASCENT, Anchor, DESCENT, LAYOUTS, Label, LabelPlacer, WIDTHS};
-use crate::charts::{ChartData, ChartFigure, ChartHead, ChartItem, DataRow, KeyItem, Percent, largest, round, text};
+use crate::charts::{ChartFigure, ChartHead, ChartItem, DataRow, Percent, largest, round, text};
 
 const HEIGHT: f64 = 300.0;
 /// Chart width that the layout is optimized for, in CSS pixels.
@@ -146,16 +146,8 @@ impl ChartFigure for Treemap {
         &self.head
     }
 
-    fn html(&self) -> askama::Result<String> {
-        self.render()
-    }
-
-    fn data(&self) -> ChartData {
-        ChartData::from_rows(&self.head, &self.table)
-    }
-
-    fn key(&self) -> Vec<KeyItem> {
-        Vec::new()
+    fn table(&self) -> &[DataRow] {
+        &self.table
     }
 }
 
