@@ -458,9 +458,26 @@ fn addresses(base: &str, needs_key: bool) -> String {
     format!("  Pages  {base}/\n  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, {key})\n")
 }
 
-/// The commands that print a first key. They find the accounts of a server that was started with the same settings.
-const CREATE_KEY: &str = "  venturedex account create --email you@example.com\n  venturedex key create --email you@example.com \
-                          --name first";
+/// The commands that print a first key, with the data folder of this server. The address of a database may have a password and
+/// is not printed: they find it where the server did.
+fn account_commands(settings: &ServeSettings) -> String {
+    let place = match settings.store.store.is_none() && settings.data != Path::new("data") {
+        true => format!(" --data {}", shell_word(&settings.data.to_string_lossy())),
+        false => String::new(),
+    };
+    format!(
+        "  venturedex account create --email you@example.com{place}\n  venturedex key create --email you@example.com --name \
+         first{place}"
+    )
+}
+
+fn shell_word(text: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "/._-+:@=".contains(char);
+    match text.chars().all(is_plain) && !text.is_empty() {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
 
 fn greeting(settings: &ServeSettings, catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
     let snapshot = catalog.snapshot();
@@ -475,18 +492,18 @@ fn greeting(settings: &ServeSettings, catalog: &Catalog, base: &str, demo_key: O
              {key}' '{base}/api/v3/vcs?{query}&limit=3'\n"
         )
     } else if mcp_needs_key(settings) {
-        format!("Create an account and a key:\n\n{CREATE_KEY}\n")
+        format!("Create an account and a key:\n\n{}\n", account_commands(settings))
     } else {
         let arguments = json!({ "query": name, "limit": 3 });
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": { "name": "search_vcs", "arguments": arguments } });
-        let call = call.to_string().replace('\'', "'\\''");
+        let call = shell_word(&call.to_string());
         let key = match catalog.is_bundled() && settings.sign_up() == SignUp::Open {
             true => format!("{base}/signup"),
-            false => format!("\n\n{CREATE_KEY}"),
+            false => format!("\n\n{}", account_commands(settings)),
         };
         format!(
-            "Try it without a key:\n\n  curl -H 'Content-Type: application/json' {base}/api/mcp -d '{call}'\n\n\
+            "Try it without a key:\n\n  curl -H 'Content-Type: application/json' {base}/api/mcp -d {call}\n\n\
              For REST, create a key: {key}\n"
         )
     };

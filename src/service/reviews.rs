@@ -20,6 +20,9 @@ pub const MIN_BODY: usize = 40;
 pub const MAX_BODY: usize = 5_000;
 pub const MAX_RESPONSE: usize = 1_000;
 
+/// Days in which many reviews of a firm are a burst.
+const BURST_DAYS: i32 = 14;
+
 /// The oldest contact that a review may be about.
 const FIRST_YEAR: i32 = 2000;
 
@@ -221,6 +224,19 @@ pub async fn own_reviews(auth: &Arc<AuthService>, account: AccountId) -> Result<
     auth.blocking(move |service| service.store().reviews_of(account)).await
 }
 
+/// What is said of many reviews of the firm within some days around one; empty if there are not more than usual.
+pub fn burst(days: &[Date], around: Date) -> String {
+    let near = days.iter().filter(|day| (day.days() - around.days()).abs() <= BURST_DAYS).count();
+    let oldest = days.iter().min().map_or(0, |oldest| around.days() - oldest.days());
+    // The rate before, for as long as there were reviews; at least that of a year.
+    let before = days.len().saturating_sub(near) as f64 * f64::from(BURST_DAYS) / f64::from(oldest.max(365));
+    if near >= 3 && near as f64 > 4.0 * before {
+        format!("{near} reviews of this firm within {BURST_DAYS} days of this one")
+    } else {
+        String::new()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,5 +324,23 @@ mod tests {
         let empty = FIELDS.map(|field| (field, ""));
         assert_eq!(read(&empty, false), (ReviewAnswers::default(), Vec::new()));
         assert_eq!(read(&empty, true).1.len(), 6);
+    }
+
+    #[test]
+    fn a_burst_is_more_than_the_firm_usually_gets() {
+        let day = |days: i32| Date::from_days(20_000 + days);
+        let days = |numbers: &[i32]| numbers.iter().map(|number| day(*number)).collect::<Vec<_>>();
+        for (known, is_burst) in [
+            (vec![0], false),
+            (vec![0, -1], false),
+            (vec![0, -1, -2], true),
+            (vec![0, -7, -14, -15], true),
+            (vec![0, -15, -16], false),
+            // One each week for a year.
+            ((0..52).map(|week| -week * 7).collect(), false),
+            ((0..52).map(|week| -week * 7).chain([0; 20]).collect(), true),
+        ] {
+            assert_eq!(!burst(&days(&known), day(0)).is_empty(), is_burst, "{known:?}");
+        }
     }
 }

@@ -5,20 +5,21 @@ use std::collections::HashMap;
 use askama::Template;
 use form_urlencoded::Serializer;
 
-use crate::columns::{COLUMNS, Column, ColumnChoice};
 use crate::conditions::{self, active_filters, title};
 use crate::error_page::{PageError, name_and_path, sentence};
 use crate::filters::{FieldConfig, Filters, RangeConfig};
 use crate::layout::PageLayout;
-use crate::link::Link;
 use crate::question::SearchQuestion;
 use crate::record_table::TableConfig;
-use crate::{PageRequest, PageResult, format};
+use crate::{PageRequest, PageResult};
 use catalog::{
     Catalog, Issues, ListParts, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind,
     Relaxable, Request, Resource, SearchReading, WantedPage,
 };
 use data::{Facet, ReviewStatus};
+use view::columns::{COLUMNS, Column, ColumnChoice};
+use view::format;
+use view::link::Link;
 
 pub(crate) const PER_PAGE: u64 = 25;
 const PAGE_SIZES: [u64; 3] = [PER_PAGE, 50, MAX_PER_PAGE];

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use askama::Template;
 
-use crate::charts::{Shapes, text};
 use crate::field_years::{CoveredYears, by_year};
-use crate::picture::{drawable, has_letters, png, style};
 use crate::records::record;
-use crate::{PageRequest, PageResult, find, format, page_headers, response_of};
+use crate::{PageRequest, PageResult, find, page_headers, response_of};
 use catalog::{Catalog, Filter};
 use data::coverage::Markets;
 use data::model::{Firm, Startup};
 use data::{Country, Facet, Table};
 use service::{Brand, BrandColor};
 use transport::headers::Caching;
+use view::charts::{Shapes, text};
+use view::format;
+use view::picture::{drawable, has_letters, png, style};
 
 /// Size in pixels, as sites with previews recommend.
 pub(crate) const WIDTH: u16 = 1_200;

@@ -2,10 +2,10 @@
 
 use crate::browse::problem_of;
 use crate::filters::value_of;
-use crate::link::Link;
 use catalog::{Catalog, ParameterError, Query};
 use data::vocabulary::Vocabulary;
 use data::{Facet, FirmKind, Stage, Table};
+use view::link::Link;
 
 /// Number of offered sectors; those with the most firms are kept.
 const MAX_SECTORS: u32 = 150;

@@ -6,14 +6,15 @@ use askama::Template;
 
 use crate::error_page::{name_and_path, path_of};
 use crate::layout::PageLayout;
-use crate::link::Link;
 use crate::matching::count_led;
 use crate::records::{records, sector_links};
-use crate::{PageRequest, PageResult, PathValues, format, render};
+use crate::{PageRequest, PageResult, PathValues, render};
 use catalog::Catalog;
 use catalog::param_error::shortened;
 use data::Table;
 use data::model::{Firm, Investor, Startup};
+use view::format;
+use view::link::Link;
 
 pub(crate) const MAX: usize = 4;
 /// Records named in a cell; the others are counted.

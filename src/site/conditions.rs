@@ -1,12 +1,12 @@
 //! The conditions of a list in words.
 
 use crate::browse::VIEW;
-use crate::format;
-use crate::link::Link;
 use catalog::{Catalog, Resource};
 use data::fold::fold;
 use data::vocabulary::enumerated;
 use data::{Facet, Table};
+use view::format;
+use view::link::Link;
 
 /// The label of each filter and the link that removes it.
 pub(crate) fn active_filters(catalog: &Catalog, link: &Link) -> Vec<(String, String)> {

@@ -4,17 +4,18 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 
-use crate::charts::{Bars, ChartFigure, Heatmap};
 use crate::feeds::{self, ReleaseChanges};
 use crate::field_years::{CoveredYears, FieldYears};
 use crate::layout::PageLayout;
 use crate::lists::list_path;
 use crate::market::rounds_by_year;
-use crate::{PageRequest, PageResult, PathValues, format, linked_data, render};
+use crate::{PageRequest, PageResult, PathValues, linked_data, render};
 use catalog::{BulkFile, Catalog, Property, Totals};
 use data::Table;
 use data::coverage::{Markets, spans};
 use service::{BulkAccess, bulk};
+use view::charts::{Bars, ChartFigure, Heatmap};
+use view::format;
 
 #[derive(Template)]
 #[template(path = "data.html")]

@@ -14,12 +14,10 @@ use once_cell::sync::Lazy;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use crate::charts::{ChartData, ChartFigure, Datum, EMBED, chart_path};
 use crate::error_page::PageError;
 use crate::field_years::FieldYears;
 use crate::layout::{HTML, asset_version};
 use crate::market::Market;
-use crate::picture::{Letters, PictureSource, chart_picture, png};
 use crate::routes::{self, PageRow};
 use crate::theme::Theme;
 use crate::twin::{TwinFormat, TwinMeta};
@@ -32,6 +30,8 @@ use ::data::import::csv_writer;
 use catalog::{Catalog, ParameterError};
 use transport::headers::{Caching, CommonHeaders, Vary, set};
 use transport::response_cache::CachedResponse;
+use view::charts::{ChartData, ChartFigure, Datum, EMBED, chart_path};
+use view::picture::{Letters, PictureSource, chart_picture, png};
 
 /// The content security policy of the pages that other sites may frame.
 const FRAMED: &str = "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \

@@ -4,14 +4,16 @@ use askama::Template;
 use http::StatusCode;
 use thiserror::Error;
 
+use crate::PageRequest;
 use crate::layout::{PageLayout, is_stranger};
-use crate::{PageRequest, format};
 use auth::quota::BatchRefused;
 use auth::{AccountError, RetryAfter};
 use catalog::{Catalog, ParameterError};
 use data::Table;
 use service::{Operator, SignUp};
 use transport::problem::{Code, Problem};
+use view::format;
+use view::picture::PictureError;
 
 #[derive(Debug, Error)]
 pub(crate) enum PageError {
@@ -50,9 +52,8 @@ pub(crate) enum PageError {
     Account(#[from] AccountError),
     #[error("a template failed: {0}")]
     Template(#[from] askama::Error),
-    /// Cannot happen with SVG of ours.
-    #[error("a picture failed: {0}")]
-    Picture(String),
+    #[error(transparent)]
+    Picture(#[from] PictureError),
     /// The chart at an address that a page may have, for another record or market.
     #[error("There is no chart at this address: the data has too little for it.")]
     NoChart,

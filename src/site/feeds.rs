@@ -8,10 +8,11 @@ use serde_json::json;
 use crate::error_page::{PageError, path_of};
 use crate::layout::PageLayout;
 use crate::records::records;
-use crate::{PageRequest, PageResult, PathValues, format, respond_unless_known};
+use crate::{PageRequest, PageResult, PathValues, respond_unless_known};
 use catalog::{Catalog, ChangeCounts, ListPosition, ParseOptions, Request, Resource};
 use data::model::{FundingRound, Reference};
 use data::{Date, PartialDate, SnapshotVersion, Table};
+use view::format;
 
 const MAX_ROUNDS: usize = 50;
 

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::charts::{ChartHead, ChartMark, ChartRow, ChartUnit, Heatmap};
-use crate::format;
 use crate::market::aggregate;
 use catalog::aggregate::MAX_GROUPS;
 use catalog::{Catalog, Filter, Resource};
 use data::Table;
 use data::coverage::{CoverageClass, Markets, RoundCoverage, RoundField, spans};
+use view::charts::{ChartHead, ChartMark, ChartRow, ChartUnit, Heatmap};
+use view::format;
 
 /// The years that are covered for rounds of some countries, or for a field of these rounds.
 #[derive(Clone)]

@@ -1,16 +1,16 @@
 //! The filters of a list as one form: checkboxes with counts, ranges with histograms, and text fields.
 
 use crate::browse::{BrowseConfig, LIST_OPTIONS, PageQuery, problem_of};
-use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::conditions::label_of;
 use crate::field_years::CoveredYears;
-use crate::format;
-use crate::link::Link;
 use crate::lists::nouns;
 use catalog::coverage::markets_of;
 use catalog::params::ParamType;
 use catalog::{Catalog, Filter, ListPosition, MatchedRows, ParseOptions, Query, Request, Resource, WantedPage};
 use data::{Date, Facet, PartialDate, Table};
+use view::charts::{Bars, ChartHead, ChartItem, ChartUnit};
+use view::format;
+use view::link::Link;
 
 /// Options that are visible at once; the others are shown on click.
 const VISIBLE_OPTIONS: usize = 8;

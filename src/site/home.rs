@@ -6,24 +6,25 @@ use askama::Template;
 use http::{Response, StatusCode};
 use serde::Serialize;
 
-use crate::charts::{Bars, ChartFigure, TileMap, Treemap};
 use crate::choice::{Choice, choices};
 use crate::error_page::{name_and_path, path_of};
 use crate::layout::PageLayout;
-use crate::link::Link;
 use crate::lists::{list_path, nouns};
 use crate::market::{countries, rounds_by_year, sectors};
 use crate::question::SearchQuestion;
 use crate::record_table::RecordTable;
 use crate::records::records;
 use crate::round_table;
-use crate::{PageRequest, PageResult, PathValues, format, page_headers, render, respond_with, response_of};
+use crate::{PageRequest, PageResult, PathValues, page_headers, render, respond_with, response_of};
 use catalog::params::MAX_TEXT_CHARS;
 use catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, TextIndexes, Totals};
 use data::coverage::Markets;
 use data::model::{Firm, Person, Startup};
 use data::{Direction, Metric, Table};
 use transport::headers::Caching;
+use view::charts::{Bars, ChartFigure, TileMap, Treemap};
+use view::format;
+use view::link::Link;
 
 const MAX_RESULTS: usize = 8;
 pub(crate) const MAX_SUGGESTIONS: usize = 8;

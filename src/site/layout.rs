@@ -8,15 +8,17 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::account::cookie;
-use crate::charts::ChartHead;
 use crate::error_page::path_of;
 use crate::lists::{list_path, nouns};
 use crate::twin::TwinFormat;
-use crate::{PAGES, PageRequest, assets, card, format, linked_data};
+use crate::{PAGES, PageRequest, assets, card, linked_data};
 use auth::session::SessionToken;
 use catalog::Catalog;
 use data::{Snapshot, Table};
 use service::{Brand, BrandColor, Operator, SignUp, State};
+use view::charts::ChartHead;
+use view::format;
+use view::style_sheet;
 
 pub const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; \
                               connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
@@ -25,7 +27,7 @@ pub const HTML: &str = "text/html; charset=utf-8";
 
 /// A hash of the style sheets and scripts. It is part of their URLs, so that a page never loads those of another build.
 static ASSET_VERSION: Lazy<String> = Lazy::new(|| {
-    let content = [assets::STYLE, assets::SCRIPT, assets::DOCS_STYLE, assets::PLAYGROUND].concat();
+    let content = [style_sheet::STYLE, assets::SCRIPT, assets::DOCS_STYLE, assets::PLAYGROUND].concat();
     format!("{:08x}", xxh3_64(content.as_bytes()) >> 32)
 });
 

@@ -5,10 +5,6 @@ use std::collections::BTreeMap;
 use askama::Template;
 
 use crate::browse::{PARSE_OPTIONS, PER_PAGE, PageQuery, Pager, Warning, at_page, page_size, position_of};
-use crate::charts::{
-    AxisRange, Bars, ChartFigure, ChartHead, ChartUnit, DotAxis, IntervalDot, Point, dots, doubling_bins, even_bins,
-    round_step,
-};
 use crate::choice::{Choice, choices};
 use crate::conditions::{active_filters, label_of};
 use crate::embed::DrawnChart;
@@ -16,15 +12,20 @@ use crate::error_page::PageError;
 use crate::field_years::investors_until;
 use crate::filters::total;
 use crate::layout::PageLayout;
-use crate::link::Link;
 use crate::moves::{Move, Moves};
 use crate::records::records;
-use crate::{PageRequest, PageResult, PathValues, format, render};
+use crate::{PageRequest, PageResult, PathValues, render};
 use catalog::{Catalog, ParseOptions, RankedRow, Request, Resource};
 use data::model::Firm;
 use data::vocabulary::Vocabulary;
 use data::{Metric, Table};
 use platform::pause;
+use view::charts::{
+    AxisRange, Bars, ChartFigure, ChartHead, ChartUnit, DotAxis, IntervalDot, Point, dots, doubling_bins, even_bins,
+    round_step,
+};
+use view::format;
+use view::link::Link;
 
 /// Scores per bar of the histogram of health scores.
 const SCORE_BIN: u32 = 5;

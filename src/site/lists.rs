@@ -1,17 +1,18 @@
 use askama::Template;
 
 use crate::browse::{Browse, BrowseConfig};
-use crate::columns::{number, words};
 use crate::filters::{Bins, FieldConfig, RangeConfig};
 use crate::layout::PageLayout;
 use crate::record_table::{RecordTable, TableCell, TableConfig, TableRow};
 use crate::records::{records, sector_cell};
 use crate::round_table::{self, ROUNDS_TABLE};
-use crate::stage_strip::{self, StageStrip};
-use crate::{PageRequest, PageResult, PathValues, format, render};
+use crate::{PageRequest, PageResult, PathValues, render};
 use catalog::{Catalog, Resource};
 use data::model::{Firm, Person, Startup};
 use data::{Facet, Table};
+use view::columns::{number, words};
+use view::format;
+use view::stage_strip::{self, StageStrip};
 
 const STAGE: (&str, &str, Facet) = ("stage", "Stage", Facet::Stage);
 const SECTOR: (&str, &str, Facet) = ("sector", "Sector", Facet::Sector);

@@ -6,20 +6,15 @@ use std::sync::Arc;
 
 use askama::Template;
 
-use crate::charts::{
-    Bars, ChartFigure, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Heatmap, Network, NetworkTie, TileMap,
-    Timeline, TimelineEvent, Treemap,
-};
 use crate::conditions::label_of;
 use crate::error_page::PageError;
 use crate::field_years::CoveredYears;
 use crate::filters::total;
 use crate::layout::PageLayout;
-use crate::link::Link;
 use crate::matching::count_led;
 use crate::record_table::RecordTable;
 use crate::round_table;
-use crate::{PageRequest, PageResult, PathValues, format, render};
+use crate::{PageRequest, PageResult, PathValues, render};
 use catalog::aggregate::{Aggregate, AggregateGroup, AggregateOptions, GroupBy, Grouping, Rest, group_bys};
 use catalog::coverage::markets_of;
 use catalog::{Amounts, Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
@@ -27,6 +22,12 @@ use data::vocabulary::Vocabulary;
 use data::{Country, Facet, Stage, Table};
 use platform::pause;
 use transport::url::{decoded, encoded_segment};
+use view::charts::{
+    Bars, ChartFigure, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Heatmap, Network, NetworkTie, TileMap,
+    Timeline, TimelineEvent, Treemap,
+};
+use view::format;
+use view::link::Link;
 
 /// Maximum number of years in charts; the latest are kept.
 const YEARS: i32 = 20;

@@ -5,20 +5,21 @@ use std::collections::HashSet;
 use askama::Template;
 
 use crate::browse::{PageQuery, Pager, Warning, page_size, position_of};
-use crate::charts::Bars;
 use crate::choice::{Choice, choices};
 use crate::compare::{self, SelectedRecord};
 use crate::filters::{FieldConfig, TextField};
 use crate::layout::PageLayout;
-use crate::link::Link;
 use crate::records::{record, records};
-use crate::{PageRequest, PageResult, PathValues, format, render};
+use crate::{PageRequest, PageResult, PathValues, render};
 use catalog::{
     Catalog, Filter, FirmMatch, MatchPage, ParseOptions, Property, ReasonPoints, Request, Resource, RowFilter,
 };
 use data::model::{Firm, FundingRound, Startup};
 use data::vocabulary::{Vocabulary, enumerated};
 use data::{Facet, Table};
+use view::charts::Bars;
+use view::format;
+use view::link::Link;
 
 const MAX_PICKED: usize = 50;
 const PICKED: &str = "pick";

@@ -1,10 +1,10 @@
 use crate::browse::SIZE;
-use crate::format;
-use crate::link::Link;
 use catalog::comparison::SAVED;
 use catalog::{Catalog, LeaderboardQuery, ListPosition, RankChange, RankedRow, Request, Resource};
 use data::{SnapshotVersion, Table};
 use service::State;
+use view::format;
+use view::link::Link;
 
 /// A move is listed if the firm is among the first this many, in either release.
 const FIRST: u64 = 100;

@@ -3,12 +3,13 @@ use askama::Template;
 use crate::error_page::path_of;
 use crate::layout::PageLayout;
 use crate::records::{first_rows, record, records};
-use crate::{PageRequest, PageResult, PathValues, find, format, linked_data, render};
+use crate::{PageRequest, PageResult, PathValues, find, linked_data, render};
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, RelatedRoles};
 use data::model::{Firm, Investor, Organization, Person, RelatedRole, Startup};
 use data::vocabulary::Vocabulary;
 use data::{Facet, Role, Table};
+use view::format;
 
 const MAX_COLLEAGUES: usize = 24;
 const MAX_NAMESAKES: usize = 10;

@@ -1,10 +1,9 @@
 //! A search text that is not a name, read as a question: each interpreted word is a removable chip.
 
+use crate::PageResult;
 use crate::browse::PageQuery;
 use crate::conditions::label_of;
-use crate::link::Link;
 use crate::lists::{list_path, nouns};
-use crate::{PageResult, format};
 use catalog::aggregate::GroupOrder;
 use catalog::ask::GROUP_BY;
 use catalog::{
@@ -12,6 +11,8 @@ use catalog::{
 };
 use data::Table;
 use data::fold::fold;
+use view::format;
+use view::link::Link;
 
 const MAX_GROUPS: usize = 12;
 const MAX_LABELS: usize = 3;

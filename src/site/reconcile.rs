@@ -18,14 +18,14 @@ use crate::error_page::PageError;
 use crate::layout::HTML;
 use crate::routes::{PageCharge, PageRow, batch, raw};
 use crate::{
-    PageRequest, PageResult, PathValues, admit_batch, charge_work, fail, format, in_turn, page_headers, response_of,
-    see_other,
+    PageRequest, PageResult, PathValues, admit_batch, charge_work, fail, in_turn, page_headers, response_of, see_other,
 };
 use catalog::look_up::{answer as published, id_of, row_of_id};
 use catalog::param_error::shortened;
 use catalog::{Catalog, Item, ItemTexts, LookUpAnswer};
 use data::{Names, Table, identifier};
 use transport::headers::{Caching, CommonHeaders, Vary};
+use view::format;
 
 const MAX_BYTES: usize = 512 * 1024;
 /// Maximum number of queries, or of records to extend, per request.

@@ -7,10 +7,10 @@
 use askama::Template;
 
 use crate::browse::{Browse, Heading, at_page};
-use crate::charts::text;
-use crate::columns::{COLUMNS, Column, ColumnChoice};
-use crate::format;
 use data::PartialDate;
+use view::charts::text;
+use view::columns::{COLUMNS, Column, ColumnChoice};
+use view::format;
 
 /// Room of two lines of names or text in rem, at most.
 const MAX_ROOM: f64 = 10.5;

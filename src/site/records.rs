@@ -4,13 +4,13 @@ use serde::de::DeserializeOwned;
 
 use crate::PageResult;
 use crate::error_page::PageError;
-use crate::link::Link;
 use crate::lists::list_path;
 use crate::record_table::TableCell;
 use catalog::similar::Similarity;
 use catalog::{Catalog, Filter, ListPosition, Query, Ranking};
 use data::Table;
 use platform::pause;
+use view::link::Link;
 
 pub(crate) fn record<R: DeserializeOwned>(catalog: &Catalog, table: Table, row: u32) -> PageResult<R> {
     serde_json::from_slice(&catalog.snapshot().record(table, row).json())

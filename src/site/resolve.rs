@@ -7,12 +7,11 @@ use askama::Template;
 use http::{Response, StatusCode};
 
 use crate::layout::PageLayout;
-use crate::{
-    PageRequest, PageResult, PathValues, admit_batch, charge_work, fail, form_data, format, respond, respond_with,
-};
+use crate::{PageRequest, PageResult, PathValues, admit_batch, charge_work, fail, respond, respond_with};
 use catalog::look_up::sheet::{RowEnds, Sheet, SheetOptions, SheetRow};
 use catalog::{Catalog, Item, LookUpAnswer, ParameterError};
 use transport::headers::set;
+use view::{form_data, format};
 
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
 const MAX_ROWS: usize = 100;

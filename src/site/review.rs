@@ -4,8 +4,8 @@ use askama::Template;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::assets::STYLE;
 use data::Date;
+use view::style_sheet::STYLE;
 
 const SCRIPT: &str = include_str!("assets/review_pairs.js");
 

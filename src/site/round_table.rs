@@ -1,13 +1,14 @@
 //! Tables of funding rounds.
 
-use crate::columns::{number, words};
+use crate::PageResult;
 use crate::lists::amount_cell;
 use crate::record_table::{RecordTable, TableCell, TableConfig, TableRow};
 use crate::records::{records, sector_cell};
-use crate::{PageResult, format};
 use catalog::Catalog;
 use data::Table;
 use data::model::FundingRound;
+use view::columns::{number, words};
+use view::format;
 
 /// Investors named in a row, at most.
 const MAX_INVESTORS: usize = 3;

@@ -4,10 +4,11 @@ use askama::Template;
 
 use crate::layout::PageLayout;
 use crate::records::record;
-use crate::{PageRequest, PageResult, PathValues, format, render};
+use crate::{PageRequest, PageResult, PathValues, render};
 use catalog::Catalog;
 use data::Table;
 use data::model::Sector;
+use view::format;
 
 /// Maximum number of sectors on the page, so that it stays readable if a dataset has thousands.
 const MAX_SECTORS: usize = 250;

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use crate::error_page::{PageError, path_of};
-use crate::format::ACCEPTS;
 use crate::static_pages::StaticEntry;
 use crate::{PAGES, PageRequest, PageResult, PathValues, docs, respond_unless_known};
 use catalog::{Catalog, Query, ValueCount};
 use data::{Facet, Table};
 use platform::pause;
+use view::format::ACCEPTS;
 
 /// Maximum number of addresses per file: a fifth of what the protocol permits, so that a file is written in a few milliseconds.
 const MAX_ADDRESSES: usize = 10_000;

@@ -3,22 +3,23 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::charts::{ChartHead, ChartItem, ChartUnit, DatedAmount, Matrix, MatrixRow, StepChart};
-use crate::columns::{number, words};
 use crate::conditions::label_of;
 use crate::embed::DrawnChart;
 use crate::layout::PageLayout;
-use crate::link::Link;
 use crate::lists::{amount_cell, investors_cell};
 use crate::record_table::{RecordTable, TableCell, TableConfig, TableRow};
 use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
-use crate::{PageRequest, PageResult, PathValues, find, format, linked_data, render};
+use crate::{PageRequest, PageResult, PathValues, find, linked_data, render};
 use catalog::matching::next_stage;
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter};
 use data::model::{FundingRound, Person, Startup};
 use data::vocabulary::Vocabulary;
 use data::{Facet, PartialDate, Stage, Table};
+use view::charts::{ChartHead, ChartItem, ChartUnit, DatedAmount, Matrix, MatrixRow, StepChart};
+use view::columns::{number, words};
+use view::format;
+use view::link::Link;
 
 /// Maximum number of rounds shown; charts link to them.
 pub(crate) const MAX_ROUNDS: usize = 40;

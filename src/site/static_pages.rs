@@ -11,7 +11,6 @@ use form_urlencoded::byte_serialize;
 use http::{Method, Response, StatusCode};
 use once_cell::sync::OnceCell;
 
-use crate::docs::html::escaped;
 use crate::error_page::PageError;
 use crate::layout::{CSP, HTML, PageLayout, asset_version};
 use crate::theme::Theme;
@@ -26,6 +25,7 @@ use platform::pause;
 use service::{Operator, State, VersionEnd};
 use transport::headers::{Caching, CommonHeaders, Vary};
 use transport::static_asset::StaticAsset;
+use view::html::escaped;
 
 pub(crate) struct DocsContext<'a> {
     /// The address of the service, such as `https://example.org`.
@@ -165,14 +165,15 @@ impl ReleaseCache {
 
 impl StaticPages {
     pub fn new(state: &State) -> Self {
-        let pages = Self::with_entries(&state.public_url, &state.releases.current(), entries());
-        Self { operator: state.operator.clone(), tiers: *state.auth.tiers(), ..pages }
-    }
-
-    fn with_entries(base: &str, catalog: &Catalog, entries: impl Iterator<Item = &'static SiteEntry>) -> Self {
-        let entries: Vec<_> = entries.collect();
-        let cache = RwLock::new(ReleaseCache::new(catalog.version(), entries.len()));
-        Self { base: base.to_owned(), operator: Operator::default(), tiers: Tiers::default(), entries, cache }
+        let entries: Vec<_> = entries().collect();
+        let cache = RwLock::new(ReleaseCache::new(state.releases.current().version(), entries.len()));
+        Self {
+            base: state.public_url.clone(),
+            operator: state.operator.clone(),
+            tiers: *state.auth.tiers(),
+            entries,
+            cache,
+        }
     }
 
     pub fn paths() -> impl Iterator<Item = &'static str> {
@@ -289,39 +290,5 @@ impl StaticEntry {
             is_endpoint: matches!(body, PageBody::Endpoint(_)),
             body: &text,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    use super::*;
-
-    static IS_BROKEN: AtomicBool = AtomicBool::new(true);
-
-    static ENTRIES: [(&str, StaticEntry); 1] = [(
-        "/docs/broken",
-        StaticEntry::Page {
-            title: "Broken",
-            description: "A page whose template fails once.",
-            body: PageBody::Template(|_| match IS_BROKEN.swap(false, Ordering::Relaxed) {
-                true => Err(askama::Error::Fmt),
-                false => Ok("<h1>Works</h1>".to_owned()),
-            }),
-        },
-    )];
-
-    #[test]
-    fn a_page_whose_template_fails_is_a_500_and_is_rendered_again_on_the_next_request() {
-        let catalog = catalog::bundled().unwrap();
-        let pages = StaticPages::with_entries("https://example.org", &catalog, ENTRIES.iter());
-        let error = pages.asset(0, &catalog, Theme::System).err().unwrap();
-        let (status, page) = error.page_for(&catalog, "/docs/broken", &Operator::default(), false);
-        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
-        assert!(page.contains("<h1>"), "{page}");
-        let asset = pages.asset(0, &catalog, Theme::System).ok().unwrap();
-        let response = asset.answer(&Method::GET, &http::HeaderMap::new()).unwrap();
-        assert!(String::from_utf8_lossy(response.body()).contains("<h1>Works</h1>"));
     }
 }

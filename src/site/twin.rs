@@ -14,9 +14,7 @@ use serde_json::{Map, Value};
 use crate::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, PageQuery, Pager, page_size, position_of};
 use crate::embed::{self, ChartEntry};
 use crate::error_page::{PageError, path_of};
-use crate::format::ACCEPTS;
-use crate::link::Link;
-use crate::{PageRequest, PageResult, PageRoute, admit_pages, find, format, respond_unless_known, respond_with};
+use crate::{PageRequest, PageResult, PageRoute, admit_pages, find, respond_unless_known, respond_with};
 use auth::quota::ROWS_OF_REQUEST;
 use catalog::flat::{CsvWriter, list_columns};
 use catalog::json::{ComposedRecord, Fields};
@@ -24,6 +22,9 @@ use catalog::{Catalog, Interpretation, ParameterError, Query, Request, Resource,
 use data::Table;
 use transport::headers::set;
 use transport::warnings::write_warnings;
+use view::format;
+use view::format::ACCEPTS;
+use view::link::Link;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TwinFormat {

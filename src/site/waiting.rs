@@ -2,9 +2,9 @@
 
 use askama::Template;
 
-pub use crate::assets::STYLE;
-use crate::format;
 pub use crate::layout::{CSP, HTML};
+use view::format;
+pub use view::style_sheet::STYLE;
 
 /// Path of [`STYLE`], the only other file that such a server sends.
 pub const STYLE_PATH: &str = "/assets/style.css";

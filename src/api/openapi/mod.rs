@@ -9,6 +9,7 @@ pub mod parameter;
 pub mod reference;
 pub mod response;
 pub mod schema;
+pub mod snippets;
 pub mod vocabulary;
 
 pub use example::{BASE, Examples};

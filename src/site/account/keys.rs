@@ -5,14 +5,14 @@ use crate::account::confirm::confirm;
 use crate::account::overview::{AccountMessages, DAYS, requests_chart, show};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
-use crate::charts::Bars;
 use crate::error_page::sentence;
-use crate::format;
 use crate::layout::PageLayout;
-use crate::snippets::{self, CodeSnippet};
 use api::openapi::reference::ExampleRequest;
+use api::openapi::snippets::{self, CodeSnippet};
 use auth::account::{DEFAULT_OVERLAP_HOURS, KEY_DAYS, KeyId, KeyName, KeyRecord, OVERLAP_HOURS, Rotation, expiry};
 use auth::{AccountError, NewKey, USAGE_DAYS, Visitor};
+use view::charts::Bars;
+use view::format;
 
 #[derive(Template)]
 #[template(path = "new_key.html")]

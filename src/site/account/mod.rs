@@ -42,7 +42,6 @@ use bytes::Bytes;
 use http::header::{RETRY_AFTER, SET_COOKIE};
 use http::{HeaderValue, Response, StatusCode};
 
-use crate::account::form::FormData;
 use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::routes::{PageRow, PathValues, account_page};
@@ -50,6 +49,7 @@ use crate::{PageRequest, redirect, respond};
 use auth::{AccountError, AuthService, RetryAfter, StoreError, Visitor};
 use transport::headers::{Caching, CommonHeaders, set};
 use transport::negotiation::has_content_type;
+use view::form_data::FormData;
 
 pub(crate) type AccountHandler = for<'a> fn(AccountRequest<'a>) -> AccountFuture<'a>;
 pub(crate) type AccountFuture<'a> = Pin<Box<dyn Future<Output = AccountResult> + Send + 'a>>;

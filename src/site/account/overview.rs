@@ -5,9 +5,7 @@ use askama::Template;
 use crate::account::keys::{SelectOption, last_used_of, lifetimes};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult, cookie};
-use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::error_page::sentence;
-use crate::format;
 use crate::layout::PageLayout;
 use auth::account::{Account, KeyRecord};
 use auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
@@ -15,6 +13,8 @@ use auth::quota::Quota;
 use auth::session::{ListedSession, SessionId};
 use auth::{AccountUsage, KeyUsage, USAGE_DAYS, Visitor};
 use data::Date;
+use view::charts::{Bars, ChartHead, ChartItem, ChartUnit};
+use view::format;
 
 /// Days in the chart, including today.
 pub(crate) const DAYS: u16 = 30;

@@ -5,13 +5,13 @@ use http::StatusCode;
 
 use crate::account::{AccountReply, AccountRequest, AccountResult, cookie};
 use crate::error_page::{PageError, sentence};
-use crate::format;
 use crate::layout::PageLayout;
 use auth::account::Email;
 use auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
 use auth::quota::Tier;
 use auth::{AccountError, RetryAfter, StartedSession};
 use service::SignUp;
+use view::format;
 
 #[derive(Template)]
 #[template(path = "signup.html")]

@@ -2,7 +2,6 @@
 
 use askama::Template;
 use http::StatusCode;
-use qrcodegen::{QrCode, QrCodeEcc};
 
 use crate::account::confirm::confirm;
 use crate::account::sign::{form_error, form_status};
@@ -12,9 +11,7 @@ use crate::layout::PageLayout;
 use auth::password::Secret;
 use auth::totp::{RecoveryCode, TotpSecret};
 use auth::{AccountError, Visitor};
-
-/// Empty modules around a QR code, as the standard requires.
-const QUIET_ZONE: i32 = 4;
+use view::authenticator;
 
 #[derive(Template)]
 #[template(path = "totp_setup.html")]
@@ -43,29 +40,6 @@ struct CodesPage {
     codes: Vec<String>,
 }
 
-/// Draws a QR code; empty if the text is too long, since the page also has the link and the secret.
-fn qr_code(text: &str) -> String {
-    let Ok(code) = QrCode::encode_text(text, QrCodeEcc::Medium) else { return String::new() };
-    let size = code.size() + 2 * QUIET_ZONE;
-    let mut svg = format!(
-        r#"<svg class="qr" viewBox="0 0 {size} {size}" width="200" height="200" role="img" aria-label="QR code of the setup link"><rect width="{size}" height="{size}" fill="white"/><path fill="black" d=""#
-    );
-    for y in 0..code.size() {
-        for x in (0..code.size()).filter(|x| code.get_module(*x, y)) {
-            svg.push_str(&format!("M{},{}h1v1h-1z", x + QUIET_ZONE, y + QUIET_ZONE));
-        }
-    }
-    svg + r#""/></svg>"#
-}
-
-/// The setup link, in the format of <https://github.com/google/google-authenticator/wiki/Key-Uri-Format>.
-fn url(service: &str, email: &str, secret: &str) -> String {
-    let email: String = form_urlencoded::byte_serialize(email.as_bytes()).collect();
-    let service: String = form_urlencoded::byte_serialize(service.as_bytes()).collect();
-    let service = service.replace('+', "%20");
-    format!("otpauth://totp/{service}:{email}?secret={secret}&issuer={service}")
-}
-
 pub(crate) async fn page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     match visitor.account.totp_enabled_at {
         Some(_) => show(request, &visitor, ""),
@@ -92,13 +66,14 @@ pub(crate) async fn set_up(request: AccountRequest<'_>, visitor: Visitor) -> Acc
 
 fn show_setup(request: AccountRequest<'_>, visitor: &Visitor, secret: &TotpSecret, error: &str) -> AccountResult {
     let secret = secret.reveal();
-    let url = url(&request.page.state.operator.brand.name, visitor.account.email.as_str(), &secret);
+    let url =
+        authenticator::setup_link(&request.page.state.operator.brand.name, visitor.account.email.as_str(), &secret);
     let groups = secret.as_bytes().chunks(4).map(String::from_utf8_lossy);
     let page = SetupPage {
         layout: request.layout("Set up two-step sign-in", "Connect an authenticator app."),
         shown_secret: groups.collect::<Vec<_>>().join(" "),
         secret: secret.to_string(),
-        qr: qr_code(&url),
+        qr: authenticator::qr_code(&url),
         url,
         error: sentence(error),
     };
@@ -136,29 +111,5 @@ pub(crate) async fn disable(request: AccountRequest<'_>, visitor: Visitor) -> Ac
     match request.auth.disable_totp(&visitor, password, &code, request.now).await {
         Ok(()) => Ok(AccountReply::Redirect("/account".into(), Vec::new())),
         Err(error) => show(request, &visitor, &form_error(error)?),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_qr_code_is_drawn_with_its_quiet_zone() {
-        let qr = qr_code("otpauth://totp/VentureDex:a%40b.example?secret=GEZDGNBVGY3TQOJQ");
-        // The corner of the first finder pattern, seven modules wide.
-        for x in 4..11 {
-            assert!(qr.contains(&format!("M{x},4h1v1h-1z")), "{qr}");
-        }
-        assert!(!qr.contains("M11,4h") && !qr.contains("M3,4h") && qr.contains("fill=\"white\""));
-        assert_eq!(qr_code(&"x".repeat(3_000)), "");
-    }
-
-    #[test]
-    fn the_link_is_encoded() {
-        assert_eq!(
-            url("Deals & Co", "a+b&c@example.com", "GEZD"),
-            "otpauth://totp/Deals%20%26%20Co:a%2Bb%26c%40example.com?secret=GEZD&issuer=Deals%20%26%20Co"
-        );
     }
 }

@@ -5,7 +5,6 @@
 
 use askama::Template;
 
-use crate::docs::html;
 use crate::static_pages::DocsContext;
 use api::openapi::reference::ApiReference;
 use api::{MAX_LIMIT, MAX_PAID_LIMIT, Route, Version, request_limits};
@@ -16,6 +15,7 @@ use data::number::grouped;
 use data::vocabulary::Vocabulary;
 use transport::problem::Code;
 use transport::static_asset::StaticAsset;
+use view::html;
 
 /// The text as it was when it last changed.
 const WRITTEN: &str = include_str!("contract.txt");

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::docs::html;
 use crate::static_pages::DocsContext;
 use transport::static_asset::StaticAsset;
 use transport::url::encoded_segment;
+use view::html;
 
 /// Example conversations on the bundled data, as JSON. Tool results are excerpts; a test compares them with real calls.
 pub const CONVERSATIONS: &str = include_str!("conversations.json");

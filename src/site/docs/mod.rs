@@ -1,10 +1,10 @@
 pub(super) mod clients;
 pub(super) mod contract;
-pub(crate) mod html;
 pub(super) mod mcp;
 pub(super) mod reference;
 
 use askama::Template;
+use view::html;
 
 use crate::docs::clients::CLIENTS;
 use crate::embed::{CHARTS, ChartEntry};

@@ -4,14 +4,14 @@ use askama::Template;
 use form_urlencoded::parse;
 use once_cell::sync::Lazy;
 
-use crate::docs::html;
-use crate::snippets::{self, CodeSnippet};
 use crate::static_pages::{DocsContext, PageBody, SiteEntry, StaticEntry};
 use api::openapi::reference::{
     ApiReference, EndpointEntry, EndpointGroup, ExampleRequest, ParameterEntry, SchemaEntry,
 };
+use api::openapi::snippets::{self, CodeSnippet};
 use api::{Route, Version};
 use transport::url::has_key;
+use view::html;
 
 const FOLDER: &str = "/docs/reference/";
 const SCHEMAS: &str = "/docs/reference/schemas";

@@ -1,13 +1,13 @@
-use crate::charts::{
-    Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Graph, Heatmap, Neighbor, Timeline, TimelineEvent,
-};
 use crate::error_page::{name_and_path, path_of};
 use crate::field_years::CoveredYears;
-use crate::format;
-use crate::link::Link;
 use catalog::json::computed::CoInvestorFields;
 use catalog::{Catalog, History, StageCounts};
 use data::{Facet, Stage, Table};
+use view::charts::{
+    Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Graph, Heatmap, Neighbor, Timeline, TimelineEvent,
+};
+use view::format;
+use view::link::Link;
 
 /// Years with their own bar or column; earlier ones are counted together.
 const MAX_YEARS: i32 = 20;

@@ -1,13 +1,12 @@
 pub(crate) mod charts;
-mod facts;
 pub(crate) mod portfolio;
 pub(crate) mod reviews;
 mod score;
 mod similar;
 
 use askama::Template;
+use view::firm_sentence;
 
-use crate::charts::{Bars, ChartFigure, Graph, Heatmap, Timeline};
 use crate::embed::DrawnChart;
 use crate::field_years::{CoveredYears, investors_until};
 use crate::firm::charts::{Rounds, co_investors};
@@ -18,12 +17,14 @@ use crate::layout::PageLayout;
 use crate::matching::count_led;
 use crate::record_table::RecordTable;
 use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
-use crate::{PageRequest, PageResult, PathValues, compare, find, format, linked_data, render};
+use crate::{PageRequest, PageResult, PathValues, compare, find, linked_data, render};
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query};
 use data::model::{Firm, Person, Review};
 use data::vocabulary::Vocabulary;
 use data::{Facet, SnapshotVersion, Stage, Table};
+use view::charts::{Bars, ChartFigure, Graph, Heatmap, Timeline};
+use view::format;
 
 const MAX_PORTFOLIO: usize = 6;
 const MAX_CO_INVESTORS: usize = 12;
@@ -112,7 +113,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let portfolio: Vec<_> = history.portfolio.iter().take(MAX_PORTFOLIO).map(latest_round).collect::<Result<_, _>>()?;
     render(&FirmPage {
         layout: PageLayout::of_record(catalog, request, (Table::Firms, row), &description(&firm), about),
-        sentence: facts::sentence(catalog, &history, counts.counts_of(Facet::Country).1, &shared.rows),
+        sentence: firm_sentence::sentence(catalog, &history, counts.counts_of(Facet::Country).1, &shared.rows),
         news: FirmNews::new(catalog, row),
         score: ScoreBar::new(&firm.score),
         trend: Trend::new(catalog.score_by_year(row), catalog.snapshot().slug(Table::Firms, row)),

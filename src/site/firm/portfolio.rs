@@ -1,17 +1,18 @@
 //! A firm's portfolio: its startups, and counts of them by property.
 
-use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
-use crate::columns::{number, words};
+use crate::PageResult;
 use crate::error_page::path_of;
 use crate::filters::value_of;
 use crate::lists::amount_cell;
 use crate::record_table::{TableCell, TableConfig, TableRow};
 use crate::records::{record, sector_names_cell};
-use crate::{PageResult, format};
 use catalog::{Catalog, Filter, Query, ValueCount};
 use data::model::Startup;
 use data::vocabulary::Vocabulary;
 use data::{Facet, Stage, Table};
+use view::charts::{Bars, ChartHead, ChartItem, ChartUnit};
+use view::columns::{number, words};
+use view::format;
 
 const MAX_BARS: usize = 5;
 

@@ -3,18 +3,19 @@ use std::collections::BTreeMap;
 use askama::Template;
 
 use crate::browse::{PageQuery, Pager, Warning, at_page, page_size, position_of};
-use crate::charts::{Bars, ChartFigure, ChartHead, ChartUnit};
 use crate::conditions::{active_filters, label_of};
 use crate::embed::DrawnChart;
 use crate::error_page::PageError;
 use crate::firm::score::Trend;
 use crate::layout::PageLayout;
-use crate::link::Link;
 use crate::records::records;
-use crate::{PageRequest, PageResult, PathValues, find, format, render};
+use crate::{PageRequest, PageResult, PathValues, find, render};
 use catalog::{Catalog, Filter, Query, Request, Resource};
 use data::model::Review;
 use data::{Facet, Table};
+use view::charts::{Bars, ChartFigure, ChartHead, ChartUnit};
+use view::format;
+use view::link::Link;
 
 const REVIEWS: ChartUnit = ChartUnit::Count("review", "reviews");
 

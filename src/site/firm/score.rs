@@ -1,7 +1,7 @@
 //! The score on a firm's profile: its components as one bar, and its trend over the years.
 
-use crate::charts::{ChartHead, ChartUnit, DotAxis, IntervalDot, IntervalRow, IntervalRows, Point, dots};
 use data::model::{Firm, Score, ScoreComponent, YearScore};
+use view::charts::{ChartHead, ChartUnit, DotAxis, IntervalDot, IntervalRow, IntervalRows, Point, dots};
 
 /// Width of one point in the score bar: the view box is 400 wide for 100 points.
 const POINT_WIDTH: u32 = 4;

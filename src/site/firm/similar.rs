@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::PageResult;
-use crate::format;
 use crate::records::{SimilarRecords, record};
-use crate::stage_strip::StageStrip;
 use catalog::{Catalog, Filter, ListPosition, Query};
 use data::model::Firm;
 use data::{Facet, Table};
+use view::format;
+use view::stage_strip::StageStrip;
 
 /// Shared startups that an example is chosen from.
 const MAX_EXAMPLES: usize = 8;

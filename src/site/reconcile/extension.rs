@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::{PageRequest, format};
+use crate::PageRequest;
 use catalog::look_up::row_of_id;
 use catalog::{Catalog, Item, Resource};
 use data::Table;
 use data::field::JsonType;
+use view::format;
 
 use super::{MAX_BATCH, Refusal, kind, parameter, too_many};
 

@@ -8,6 +8,7 @@ use std::thread;
 
 use crate::support::harness::Client;
 use crate::support::installation::Installation;
+use crate::support::program::{command, small_index};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_venturedex");
 
@@ -55,6 +56,35 @@ fn a_demo_serves_the_bundled_data_whatever_is_published_and_leaves_nothing() {
     assert_eq!(server.wait().unwrap().code(), Some(0));
     assert_eq!(entries(temporary.path()), [""; 0]);
     assert_eq!(entries(&folder), ["index"], "accounts are not in the folder of a service");
+}
+
+#[test]
+fn the_commands_that_a_server_prints_make_a_key_for_it_whatever_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("accounts of Ada's");
+    let index = small_index();
+    let mut server = command(&data, &["--listen", "127.0.0.1:0", "--index", index.path().to_str().unwrap()]);
+    let mut server = server.current_dir(folder.path()).stderr(Stdio::inherit()).spawn().unwrap();
+    let lines = BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut base = String::new();
+    let mut key = String::new();
+    for line in lines {
+        if let Some(rest) = line.trim().strip_prefix("REST ") {
+            base = rest.trim().trim_end_matches("/api/v3").to_owned();
+        }
+        if let Some(words) = line.trim().strip_prefix("venturedex ") {
+            let output =
+                Command::new("sh").args(["-c", &format!("{SERVER} {words}")]).current_dir("/").output().unwrap();
+            assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+            key = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+            if words.starts_with("key ") {
+                break;
+            }
+        }
+    }
+    assert_eq!(Client::at(&base, &key).get("/api/v3/stats").status, 200, "{base} {key}");
+    assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());
+    assert_eq!(server.wait().unwrap().code(), Some(0));
 }
 
 #[test]

@@ -7,15 +7,15 @@ use crate::account::overview::{DAYS, KeyUsageRow, chart};
 use crate::account::sign::form_status;
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::{PER_PAGE, Pager, read_page};
-use crate::charts::Bars;
 use crate::error_page::{PageError, sentence};
-use crate::format;
 use crate::layout::PageLayout;
-use crate::link::Link;
 use auth::account::{Account, AccountId, KeyId};
 use auth::quota::Tier;
 use auth::{AccountError, StoreError, USAGE_DAYS};
 use service::ReviewAccess;
+use view::charts::Bars;
+use view::format;
+use view::link::Link;
 
 #[derive(Template)]
 #[template(path = "admin_accounts.html")]

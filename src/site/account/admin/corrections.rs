@@ -8,11 +8,11 @@ use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult, CSV};
 use crate::browse::{PER_PAGE, Pager, read_page};
 use crate::error_page::sentence;
-use crate::format;
 use crate::layout::PageLayout;
-use crate::link::Link;
 use auth::firm::{Correction, CorrectionId, CorrectionState};
 use service::firms::corrections_csv;
+use view::format;
+use view::link::Link;
 
 const QUEUE: &str = "/admin/corrections";
 const MAX_REASON: usize = 1_000;

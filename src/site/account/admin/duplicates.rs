@@ -5,13 +5,13 @@ use askama::Template;
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::{PER_PAGE, Pager, read_page};
 use crate::error_page::{PageError, path_of};
-use crate::format;
 use crate::layout::PageLayout;
-use crate::link::Link;
 use crate::records::record;
 use catalog::Catalog;
 use data::model::{Firm, Person, Startup};
 use data::{Names, Table};
+use view::format;
+use view::link::Link;
 
 /// Tables with detection of near-duplicates, and their headings.
 const TABLES: [(Table, &str); 3] = [(Table::Firms, "Firms"), (Table::Startups, "Startups"), (Table::People, "People")];

@@ -7,12 +7,12 @@ use askama::Template;
 use crate::account::admin::{duplicates, reviews};
 use crate::account::overview::DAYS;
 use crate::account::{AccountReply, AccountRequest, AccountResult};
-use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
-use crate::format;
 use crate::layout::PageLayout;
 use auth::account::AccountId;
 use data::SnapshotVersion;
 use service::State;
+use view::charts::{Bars, ChartHead, ChartItem, ChartUnit};
+use view::format;
 
 /// Listed accounts with the most requests.
 const MAX_ACCOUNTS: usize = 10;

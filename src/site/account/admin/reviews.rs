@@ -11,9 +11,7 @@ use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::{PER_PAGE, Pager, read_page};
 use crate::error_page::sentence;
-use crate::format;
 use crate::layout::PageLayout;
-use crate::link::Link;
 use crate::records::record;
 use auth::account::Account;
 use auth::review::{
@@ -26,10 +24,10 @@ use data::similarity::Shingles;
 use data::vocabulary::Vocabulary;
 use data::{Date, ReviewProof, Table};
 use service::reviews::find_personal_details;
+use view::format;
+use view::link::Link;
 
 const QUEUE: &str = "/admin/reviews";
-/// Days in which many reviews of a firm are a burst.
-const BURST_DAYS: i32 = 14;
 /// Maximum characters of a reason.
 const MAX_REASON: usize = 1_000;
 /// Newest texts of the store that a text is compared with.
@@ -198,7 +196,7 @@ async fn show(request: AccountRequest<'_>, error: &str) -> AccountResult {
         of_author: states_in_words(&case.of_author),
         of_firm: states_in_words(&case.of_firm),
         released,
-        burst: burst(&case.firm_days, submitted),
+        burst: service::reviews::burst(&case.firm_days, submitted),
         equal: has_equal_ratings(review),
         personal: find_personal_details(&catalog, catalog.find(Table::Firms, &review.firm), &review.answers),
         alike,
@@ -306,19 +304,6 @@ fn states_in_words(states: &[(ReviewState, u32)]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// What is said of many reviews of the firm within some days around one; empty if there are not more than usual.
-fn burst(days: &[Date], around: Date) -> String {
-    let near = days.iter().filter(|day| (day.days() - around.days()).abs() <= BURST_DAYS).count();
-    let oldest = days.iter().min().map_or(0, |oldest| around.days() - oldest.days());
-    // The rate before, for as long as there were reviews; at least that of a year.
-    let before = days.len().saturating_sub(near) as f64 * f64::from(BURST_DAYS) / f64::from(oldest.max(365));
-    if near >= 3 && near as f64 > 4.0 * before {
-        format!("{near} reviews of this firm within {BURST_DAYS} days of this one")
-    } else {
-        String::new()
-    }
-}
-
 /// True if all ratings are given, and all are the best or all the worst.
 fn has_equal_ratings(review: &StoredReview) -> bool {
     let answers = &review.answers;
@@ -391,27 +376,4 @@ impl DecisionRow {
 /// The number of reviews that wait for an operator.
 pub(super) async fn count_waiting(request: AccountRequest<'_>) -> Result<u32, AccountReply> {
     Ok(request.auth.blocking(|service| service.store().review_queue(0, 0)).await?.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_burst_is_more_than_the_firm_usually_gets() {
-        let day = |days: i32| Date::from_days(20_000 + days);
-        let days = |numbers: &[i32]| numbers.iter().map(|number| day(*number)).collect::<Vec<_>>();
-        for (known, is_burst) in [
-            (vec![0], false),
-            (vec![0, -1], false),
-            (vec![0, -1, -2], true),
-            (vec![0, -7, -14, -15], true),
-            (vec![0, -15, -16], false),
-            // One each week for a year.
-            ((0..52).map(|week| -week * 7).collect(), false),
-            ((0..52).map(|week| -week * 7).chain([0; 20]).collect(), true),
-        ] {
-            assert_eq!(!burst(&days(&known), day(0)).is_empty(), is_burst, "{known:?}");
-        }
-    }
 }

@@ -6,13 +6,13 @@ use crate::account::reviews::{firm_name, firm_row};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
-use crate::format;
 use crate::layout::PageLayout;
 use auth::Visitor;
 use auth::firm::{ClaimId, FirmClaim};
 use catalog::Catalog;
 use data::Table;
 use service::firms::{has_firm_address, valid_claim};
+use view::format;
 
 pub(super) const CLAIMS: &str = "/vcs/{slug}/claim";
 pub(super) const FIRMS: &str = "/account/firms";

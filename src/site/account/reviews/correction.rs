@@ -8,13 +8,13 @@ use crate::account::reviews::firm_row;
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
-use crate::format;
 use crate::layout::PageLayout;
 use auth::Visitor;
 use auth::firm::{Correction, CorrectionState, FirmClaim, NewCorrection};
 use catalog::Catalog;
 use data::{Date, Table};
 use service::firms::{CORRECTABLE, is_web_address, parse_correction};
+use view::format;
 
 pub(super) const CORRECTIONS: &str = "/vcs/{slug}/correction";
 

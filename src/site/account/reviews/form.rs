@@ -12,7 +12,6 @@ use crate::account::reviews::{back_to, firm_name, firm_of, firm_row, own, path_o
 use crate::account::sign::form_error;
 use crate::account::{AccountReply, AccountRequest, AccountResult, cookie};
 use crate::error_page::sentence;
-use crate::format;
 use crate::layout::PageLayout;
 use auth::Visitor;
 use auth::review::{REVIEW_DAYS, ReviewAnswers, ReviewState, StoredReview};
@@ -24,6 +23,7 @@ use service::reviews::{
     FIELDS, MAX_BODY, MAX_RESPONSE, MAX_TITLE, MIN_BODY, ReviewFault, WrittenReview, find_personal_details, may_review,
     own_reviews, proof_of, read_answers, save,
 };
+use view::format;
 
 pub(super) const WRITES: &str = "/vcs/{slug}/review";
 

@@ -17,7 +17,6 @@ use crate::account::reviews::reply::REPLIES;
 use crate::account::reviews::report::REPORTS;
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::PageError;
-use crate::format;
 use crate::layout::PageLayout;
 use crate::routes::{PageRow, account_page};
 use auth::Visitor;
@@ -25,6 +24,7 @@ use auth::review::{ReviewId, ReviewState, StoredReview};
 use catalog::Catalog;
 use data::Table;
 use service::reviews::own_reviews;
+use view::format;
 
 const REVIEWS: &str = "/account/reviews";
 

@@ -7,12 +7,12 @@ use crate::account::reviews::{firm_row, public_review};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
-use crate::format;
 use crate::layout::PageLayout;
 use auth::review::{ReviewState, StoredReview};
 use catalog::Catalog;
 use data::Table;
 use data::import::clean::clean;
+use view::format;
 
 pub(super) const REPLIES: &str = "/vcs/{slug}/reviews/{name}/reply";
 

@@ -6,9 +6,9 @@ use askama::Template;
 use crate::account::saved::{SAVED, own_watch, parse_name, run_in_turn};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
+use crate::admit_batch;
 use crate::error_page::{PageError, sentence};
 use crate::layout::PageLayout;
-use crate::{admit_batch, format};
 use auth::account::KeyName;
 use auth::quota::WorkCaller;
 use auth::watch::{MAX_LISTED, NewWatch, Watch, WatchChange};
@@ -19,6 +19,7 @@ use data::import::csv_row::distinct;
 use data::vocabulary::Vocabulary;
 use data::{LookUpStatus, Table};
 use service::alerts::save::table_of;
+use view::format;
 
 /// Maximum number of lines looked up per form; each takes a search.
 const LOOK_UPS: usize = 300;

@@ -3,18 +3,16 @@
 mod list;
 mod one;
 mod search;
-pub(crate) mod view;
 mod webhooks;
+pub(crate) mod wording;
 
 use askama::Template;
 
-use crate::account::saved::view::{conditions, count_in_words, host_of};
+use crate::account::saved::wording::{conditions, count_in_words, host_of};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::Pager;
 use crate::error_page::PageError;
-use crate::format;
 use crate::layout::PageLayout;
-use crate::link::Link;
 use crate::routes::{PageRow, account_page};
 use auth::account::{KeyName, ParseKeyNameError};
 use auth::quota::WorkCaller;
@@ -22,6 +20,8 @@ use auth::watch::{Alert, Watch, WatchId};
 use auth::{StoreError, Visitor};
 use data::SnapshotVersion;
 use service::alerts::save::NOT_A_NAME;
+use view::format;
+use view::link::Link;
 
 const PER_PAGE: usize = 25;
 /// Alerts of each search or list named in the overview.

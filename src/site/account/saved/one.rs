@@ -3,21 +3,21 @@
 use askama::Template;
 
 use crate::account::keys::SelectOption;
-use crate::account::saved::view::{self, AlertView, conditions, host_of};
+use crate::account::saved::wording::{self, AlertView, conditions, host_of};
 use crate::account::saved::{SAVED, own_watch, parse_name, query_number};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult, CSV};
 use crate::browse::Pager;
 use crate::error_page::{PageError, sentence};
-use crate::format;
 use crate::layout::PageLayout;
-use crate::link::Link;
 use auth::watch::{AlertId, Watch, WatchChange, Webhook, WebhookId};
 use auth::{StoreError, Visitor};
 use catalog::look_up::listed::csv_of;
 use catalog::{Catalog, Resource};
 use data::Table;
 use service::alerts::{record_name, record_page};
+use view::format;
+use view::link::Link;
 
 /// Alerts per page.
 const ALERTS: u32 = 10;

@@ -2,18 +2,18 @@
 
 use askama::Template;
 
-use crate::account::saved::view::filters;
+use crate::account::saved::wording::filters;
 use crate::account::saved::{SAVED, parse_name, run_in_turn};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
-use crate::format;
 use crate::layout::PageLayout;
 use api::options::is_presentation;
 use auth::Visitor;
 use catalog::{Catalog, ListPosition, ParameterError, Resource};
 use data::Table;
 use service::alerts::save::{NOT_A_LIST, SavableSearch, list_of_address, table_of};
+use view::format;
 
 /// Maximum length of a proposed name in characters.
 const MAX_NAME: usize = 100;

@@ -4,16 +4,17 @@ use serde_json::json;
 
 use crate::account::confirm::confirm;
 use crate::account::saved::WEBHOOKS;
-use crate::account::saved::view::host_of;
+use crate::account::saved::wording::host_of;
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
+use crate::admit_pages;
 use crate::error_page::{PageError, sentence};
 use crate::layout::PageLayout;
-use crate::{admit_pages, format};
 use auth::Visitor;
 use auth::watch::{MAX_WEBHOOKS, Webhook, WebhookChange, WebhookId};
 use data::rfc3339;
 use service::alerts::webhook::{DeliveryOutcome, WebhookClient, WebhookMessage, WebhookUrl};
+use view::format;
 
 /// Seconds for which the previous secret also signs after a rotation.
 const OVERLAP: i64 = 24 * 3_600;
