@@ -7,6 +7,7 @@ use crate::charts::{ChartHead, ChartItem, ChartUnit, DatedAmount, Matrix, Matrix
 use crate::columns::{number, words};
 use crate::conditions::label_of;
 use crate::embed::DrawnChart;
+use crate::error_page::sentence;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::lists::{amount_cell, investors_cell};
@@ -43,6 +44,8 @@ struct StartupPage {
     similar: SimilarRecords,
     similar_startups: RecordTable,
     next_round: Option<(String, String)>,
+    /// What the total leaves out or counts twice.
+    limits_of_total: String,
     /// Numbers of rounds with known investors and of all.
     with_investors: Option<(usize, usize)>,
     /// Date up to which rounds of its country are known.
@@ -78,6 +81,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         similar_startups: RecordTable::new(&SIMILAR, similar_startups),
         similar,
         next_round: next_round(catalog, &startup),
+        limits_of_total: sentence(&catalog.startup_total(row).to_string()),
         with_investors: with_investors(catalog, row),
         rounds_until: catalog
             .coverage_until(Table::Startups, row)
