@@ -11,8 +11,8 @@ use crate::relaxation::Relaxable;
 use crate::similar::Similarity;
 use crate::snippet::Snippet;
 use crate::{
-    Aggregate, AggregateOptions, Amounts, Catalog, ListPosition, MatchPage, Page, ParameterError, Query, Relaxation,
-    Request, Resource, SearchReading,
+    Aggregate, AggregateOptions, Amounts, Catalog, Filter, ListPosition, MatchPage, Page, ParameterError, Query,
+    Relaxation, Request, Resource, SearchReading,
 };
 use data::Table;
 use search::{Explanation, MatchClass};
@@ -163,7 +163,10 @@ impl Catalog {
                 of_page(page.total, page.next, rows, ComputedRows::Matches(page))
             }
         };
-        ListAnswer { groups: parts.groups.map(|(query, options)| self.aggregate(query, options).0), ..answer }
+        let Some((query, options)) = parts.groups else { return answer };
+        let groups = self.aggregate(query, options).0;
+        let notes = answer.notes.into_iter().chain(self.note_on_near_groups(query, &groups)).collect();
+        ListAnswer { groups: Some(groups), notes, ..answer }
     }
 
     fn answer_query(&self, query: &Query, wanted: &WantedPage<'_>) -> ListAnswer<'_> {
@@ -174,8 +177,10 @@ impl Catalog {
         notes.extend(self.related_sectors_note(query, total));
         notes.extend(self.sector_investors_note(query, total));
         if parts.amounts || amount_field(query.table).is_some_and(|field| query.reads(field)) {
-            notes.extend(self.suspect_amounts(query));
+            notes.extend(self.notes_on_amounts(query));
         }
+        notes.extend(self.note_on_totals(&self.named_startups(query, &rows)));
+        notes.extend(self.note_on_near_names(query, &rows));
         did_you_mean.extend(parts.meaning_of.iter().flat_map(|reading| &reading.similar));
         let mut answer = ListAnswer { total, next, did_you_mean, notes, ..Default::default() };
         answer.reading = parts.reading_next_to.and_then(|given| self.read_search(resource, given, query));
@@ -191,5 +196,13 @@ impl Catalog {
         let explain = |row: &u32| Some((*row, self.explain(query.table, text?, *row)?));
         answer.explanations = rows.iter().filter(|_| parts.explanations).filter_map(explain).collect();
         ListAnswer { rows: ListRows { rows, computed: ComputedRows::None }, ..answer }
+    }
+    /// The startups of a page that the query names, by slug or by their whole name.
+    fn named_startups(&self, query: &Query, rows: &[u32]) -> Vec<u32> {
+        let is_listed = query.filters.iter().any(|filter| matches!(filter, Filter::Rows(_)));
+        let is_named = |row: &u32| query.text.as_deref().is_some_and(|text| self.is_named(query.table, *row, text));
+        let is_only = query.text.is_some() && rows.len() == 1;
+        let named = rows.iter().copied().filter(|row| is_listed || is_only || is_named(row));
+        if query.table == Table::Startups { named.collect() } else { Vec::new() }
     }
 }

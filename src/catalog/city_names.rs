@@ -94,6 +94,13 @@ impl Catalog {
         self.count(table, &filters, &RowFilter::new(self, table, &filters))
     }
 
+    /// Number of records in a city of this name in a country.
+    pub(crate) fn count_in_city(&self, table: Table, city: u32, country: Country) -> u64 {
+        let filters =
+            [Filter::AnyOf(Facet::City, vec![city]), Filter::AnyOf(Facet::Country, vec![country.index() as u32])];
+        self.count(table, &filters, &RowFilter::new(self, table, &filters))
+    }
+
     fn city_note(&self, table: Table, name: &str, folded: &str, city: u32, given: &BTreeSet<String>) -> Option<String> {
         let spelled = |city: u32| self.snapshot().city_name(city).unwrap_or_default();
         let own = self.snapshot().facet_count(table, Facet::City, city);
@@ -105,11 +112,30 @@ impl Catalog {
             let own = counted(&(own, city));
             return Some(format!("{own} is also written {}; name all, separated by commas", others.join(", ")));
         }
+        if let Some(note) = self.state_note(table, name, folded, own) {
+            return Some(note);
+        }
         let country = Country::read(folded)?;
         let records = self.snapshot().facet_count(table, Facet::Country, country.index() as u32);
         let (city, parameter) = (counted(&(own, city)), name.replace("city", "country"));
         let note = format!("{city} was read as a city; the country is `{parameter}={country}` ({})", grouped(records));
         (records >= own.saturating_mul(FAR_MORE).max(1)).then_some(note)
+    }
+
+    /// A note that a text which was read as a city with so many records is also the name of a state with more.
+    fn state_note(&self, table: Table, parameter: &str, folded: &str, of_city: u32) -> Option<String> {
+        let state = city::named_like_city(folded)?;
+        let country = Country::from_alpha2(city::state(&state)?.country)?;
+        let of_state = self.count_in_state(table, &state, country);
+        let spelled = self.snapshot().city_name(self.snapshot().find_term(Facet::City, folded)?)?;
+        let kind = state.rsplit(' ').next().unwrap_or_default();
+        let note = format!(
+            "`{spelled}` ({}) was read as a city; the {kind} ({}) is `{parameter}={spelled} {kind}` with `{}={country}`",
+            grouped(of_city),
+            grouped(of_state),
+            parameter.replace("city", "country")
+        );
+        (of_state > u64::from(of_city)).then_some(note)
     }
 
     /// Other names of a city in the records and their record counts, most frequent first.

@@ -1,15 +1,12 @@
-//! Coverage of the records of a request. A condition, group or order by a field that is unknown for most of the records
-//! that the other conditions leave adds a note, as few matches then mean little. Coverage by year is that of
-//! [`data::coverage`].
-
-use std::slice;
+//! Coverage of the records of a request. A condition or order by a field that is unknown for more than one in twenty of the
+//! records that the other conditions leave adds a note, as those may match, too. Groups count unknown values themselves:
+//! they add one if the field is unknown for most. Coverage by year is that of [`data::coverage`].
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::aggregate::GroupBy;
-use crate::amounts::amount_field;
 use crate::{Catalog, Filter, ListPosition, ParameterError, Property, Query, RowFilter};
 use data::coverage::{Markets, RoundCoverage, RoundField, market_names};
 use data::field::{JsonType, model};
@@ -18,12 +15,18 @@ use data::vocabulary::Vocabulary;
 use data::{Country, Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
 use platform::pause;
 
-/// Rows whose records are read before other requests get their turn.
-const ROWS_OF_PIECE: usize = 4_096;
-/// Maximum number of suspect amounts that a note names.
-const MAX_SUSPECT: usize = 10;
+/// A note counts unknown values if more than one in this many is.
+pub(crate) const MIN_NOTED: u64 = 20;
 /// Maximum number of existing values listed if no record has a requested one.
 const MAX_LISTED: usize = 6;
+
+/// From which share of unknown values on a note counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotedShare {
+    /// More than one in twenty: they may change a count, an empty answer or the first of an order.
+    Some,
+    Most,
+}
 
 type KnownCounts = BTreeMap<&'static str, u32>;
 
@@ -71,7 +74,7 @@ pub fn markets_of(table: Table, filters: &[Filter]) -> Markets {
 }
 
 /// The property that a condition reads.
-fn property_of(filter: &Filter) -> Option<Property> {
+pub(crate) fn property_of(filter: &Filter) -> Option<Property> {
     match filter {
         Filter::AnyOf(facet, _) => Some(Property::Facet(*facet)),
         Filter::Range { key, .. } => Some(Property::Key(*key)),
@@ -98,8 +101,8 @@ impl Catalog {
         self.cached.round_coverage.get_or_init(compute)
     }
 
-    /// A sentence if a filter reads a field that is unknown for most of the records that the other conditions leave, so
-    /// that few matches mean little; or if it excludes some of an unknown value.
+    /// A sentence if a filter reads a field that is unknown for some of the records that the other conditions leave, which
+    /// may match, too; or if it excludes some of an unknown value.
     pub(crate) fn low_coverage(
         &self,
         table: Table,
@@ -118,6 +121,11 @@ impl Catalog {
             (None, Filter::CheckRange { .. }) => Filter::CheckRange { min: 0, max: u64::MAX },
             (None, _) => return None,
         };
+        let is_required = |other: &Filter| !matches!(other, Filter::Not(_)) && property_of(other) == property;
+        // Without a value a record does not meet a condition on the same field either.
+        if is_exclusion && others.iter().any(is_required) {
+            return None;
+        }
         let found = self.count_known(table, property, known, others);
         let unknown = found.total - found.known;
         if is_exclusion && unknown > 0 && unknown < found.known {
@@ -125,23 +133,41 @@ impl Catalog {
             let name = property.map_or("", |property| property.name(table));
             return Some(format!("`{parameter}` also leaves out {records} of unknown `{name}`"));
         }
-        found.note(self, table, property)
+        found.note(self, table, property, NotedShare::Some)
     }
 
-    /// The same for a filter on the investors of rounds of startups, among filters of startups.
-    pub(crate) fn investors_of_rounds(&self, parameter: &str, filters: &[Filter], others: &[Filter]) -> Option<String> {
-        let filter = filters.first().filter(|filter| field_of(Table::Rounds, slice::from_ref(filter)).is_some())?;
+    /// The same for a filter on rounds of startups, among filters of startups.
+    pub(crate) fn low_coverage_of_rounds(
+        &self,
+        parameter: &str,
+        filters: &[Filter],
+        others: &[Filter],
+    ) -> Option<String> {
+        let filter = filters.first()?;
+        // The places and sectors of startups are those of their rounds.
         let of_rounds = |other: &Filter| match other {
             Filter::HasRound(filters) => filters.clone(),
+            Filter::AnyOf(Facet::Country | Facet::City | Facet::Sector, _) => vec![other.clone()],
             _ => Vec::new(),
         };
         let others: Vec<Filter> = others.iter().flat_map(of_rounds).collect();
         self.low_coverage(Table::Rounds, parameter, filter, &others)
     }
 
-    /// A sentence if a field is unknown for most of the records that match filters.
-    pub(crate) fn low_coverage_of(&self, table: Table, property: Property, others: &[Filter]) -> Option<String> {
-        self.count_known(table, Some(property), Filter::Known(property), others).note(self, table, Some(property))
+    /// A sentence if a field is unknown for such a share of the records that match filters.
+    pub(crate) fn low_coverage_of(
+        &self,
+        table: Table,
+        property: Property,
+        others: &[Filter],
+        share: NotedShare,
+    ) -> Option<String> {
+        self.count_known(table, Some(property), Filter::Known(property), others).note(
+            self,
+            table,
+            Some(property),
+            share,
+        )
     }
 
     /// A sentence if investors are unknown for some rounds of startups that a request names, and it has no condition on
@@ -191,7 +217,7 @@ impl Catalog {
         let (known, total) = (grouped(counted.known), grouped(counted.total));
         let newest = || self.newest_with_investors(investor, &counted.base);
         counted
-            .is_low()
+            .is_worth(NotedShare::Most)
             .then(|| format!("investors are known for {known} of the {total} rounds of this period{}", newest()))
     }
 
@@ -232,7 +258,7 @@ impl Catalog {
     pub fn group_coverage(&self, query: &Query, group_by: &[(&str, GroupBy)]) -> Vec<ParameterError> {
         let note = |(_, by): &(&str, GroupBy)| match *by {
             GroupBy::Facet(facet) if query.text.is_none() => {
-                self.low_coverage_of(query.table, Property::Facet(facet), &query.filters)
+                self.low_coverage_of(query.table, Property::Facet(facet), &query.filters, NotedShare::Most)
             }
             _ => None,
         };
@@ -249,47 +275,6 @@ impl Catalog {
             ParameterError::warning("value_interpreted", "group_by", detail)
         });
         notes.chain(others).collect()
-    }
-
-    /// A note on the rounds that match the filters of a query, or are of startups that do, apart from filters on amounts, and
-    /// whose amounts are suspect: sums, bounds and orders leave these out.
-    pub fn suspect_amounts(&self, query: &Query) -> Option<ParameterError> {
-        let (table, field) = (query.table, amount_field(query.table)?);
-        let (snapshot, amount) = (self.snapshot(), Property::Key(table.sort_key(field)));
-        let suspect = self.suspect_rounds();
-        if suspect.is_empty() {
-            return None;
-        }
-        let others: Vec<Filter> = query.filters.iter().filter(|of| property_of(of) != Some(amount)).cloned().collect();
-        let rows = RowFilter::new(self, table, &others);
-        let row_of = |round: u32| if table == Table::Rounds { round } else { snapshot.round_startup(round) };
-        let found: Vec<(u64, u32)> =
-            suspect.iter().filter(|(_, round)| rows.contains(row_of(*round))).copied().collect();
-        let named = found
-            .iter()
-            .take(MAX_SUSPECT)
-            .map(|(usd, row)| format!("${} (`{}`)", grouped(*usd), snapshot.slug(Table::Rounds, *row)));
-        let named = named.collect::<Vec<_>>().join(", ");
-        let more = if found.len() > MAX_SUSPECT { ", …; `suspect=true` lists the rounds" } else { "" };
-        let places = if table == Table::Rounds { "sums, bounds and orders" } else { "`total_raised_usd`" };
-        let detail = match found.len() {
-            0 => return None,
-            1 => format!("a suspect amount is left out of {places}: {named}"),
-            count => format!("{} suspect amounts are left out of {places}: {named}{more}", grouped(count)),
-        };
-        Some(ParameterError::warning("low_coverage", field, detail))
-    }
-
-    /// The rounds with suspect amounts and these, the largest first.
-    pub(crate) fn suspect_rounds(&self) -> &[(u64, u32)] {
-        match self.cached.suspect_rounds.get() {
-            Some(known) => known,
-            // In pieces, and therefore not while others wait for it.
-            None => {
-                let found = suspect_rounds(self.snapshot());
-                self.cached.suspect_rounds.get_or_init(|| found)
-            }
-        }
     }
 
     /// A sentence on the end of known investors, if rounds follow it: until when a last investment can be known.
@@ -349,29 +334,10 @@ impl Catalog {
         let listed = listed.map(|(value, records)| format!("`{value}` ({records})")).collect::<Vec<_>>().join(", ");
         let name = facet.name();
         match known.is_empty() {
-            true => self.low_coverage_of(table, Property::Facet(facet), &[]),
+            true => self.low_coverage_of(table, Property::Facet(facet), &[], NotedShare::Most),
             false => Some(format!("no record of this data has such a `{name}`; the most frequent are {listed}")),
         }
     }
-}
-
-/// The rounds whose amounts are known and suspect, the largest first.
-fn suspect_rounds(snapshot: &Snapshot) -> Vec<(u64, u32)> {
-    let table = Table::Rounds;
-    let [suspect, amount] = ["suspect", "amount_usd"].map(|field| table.field_index(field));
-    let ranks = snapshot.ranks(table, table.sort_key("amount_usd"));
-    let rows = pause::every(ROWS_OF_PIECE, 0..snapshot.rows(table));
-    let unknown = rows.filter(|row| ranks[*row as usize] == NONE_U32);
-    let mut found: Vec<(u64, u32)> = unknown
-        .filter_map(|row| {
-            let record = snapshot.record(table, row);
-            let is_suspect = *record.value(suspect) == *b"true";
-            let usd = || record.parse(amount).ok();
-            Some((if is_suspect { usd()? } else { None? }, row))
-        })
-        .collect();
-    found.sort_unstable_by(|left, right| right.cmp(left));
-    found
 }
 
 pub(crate) fn is_last_investment(key: usize) -> bool {
@@ -391,13 +357,17 @@ struct KnownOfRows {
 }
 
 impl KnownOfRows {
-    /// True if the value is known for fewer than half of the records.
-    fn is_low(&self) -> bool {
-        self.known * 2 < self.total
+    /// True if the value is unknown for such a share of the records.
+    fn is_worth(&self, share: NotedShare) -> bool {
+        let one_in = match share {
+            NotedShare::Some => MIN_NOTED,
+            NotedShare::Most => 2,
+        };
+        (self.total - self.known) * one_in > self.total
     }
 
-    fn note(&self, catalog: &Catalog, table: Table, property: Option<Property>) -> Option<String> {
-        if !self.is_low() {
+    fn note(&self, catalog: &Catalog, table: Table, property: Option<Property>, share: NotedShare) -> Option<String> {
+        if !self.is_worth(share) {
             return None;
         }
         let subject = match property {
@@ -406,7 +376,9 @@ impl KnownOfRows {
         };
         let these = if self.total < u64::from(catalog.rows_with_values(table)) { "these " } else { "" };
         let of_investors = property.filter(|property| is_of_investors(table, *property));
-        let newest = of_investors.map_or_else(String::new, |of| catalog.newest_with_investors(of, &self.base));
+        let newest = of_investors
+            .filter(|_| self.is_worth(NotedShare::Most))
+            .map_or_else(String::new, |of| catalog.newest_with_investors(of, &self.base));
         let (known, total) = (grouped(self.known), grouped(self.total));
         Some(match of_investors.filter(|_| !these.is_empty()) {
             Some(property) => format!("{} are known for {known} of these {total} rounds{newest}", noun_of(property)),

@@ -4,6 +4,7 @@
 
 mod address;
 pub mod aggregate;
+mod amount_notes;
 mod amounts;
 mod answer;
 pub mod ask;
@@ -26,6 +27,7 @@ mod list;
 pub mod look_up;
 pub mod matching;
 mod namesakes;
+mod near_names;
 pub mod param_error;
 pub mod params;
 pub mod parse;
@@ -168,10 +170,14 @@ struct Cached {
     pictures: Cache<(Table, u32), Arc<[u8]>>,
     totals: OnceCell<Totals>,
     round_coverage: OnceCell<RoundCoverage>,
+    /// Of startups by founding year.
+    founding_coverage: OnceCell<RoundCoverage>,
     /// Date up to which investors are known.
     investors_until: OnceCell<Option<PartialDate>>,
     /// The rounds of suspect amounts, with these, the largest first.
     suspect_rounds: OnceCell<Vec<(u64, u32)>>,
+    /// Groups of rounds that are equal in startup, date, stage and amount.
+    equal_rounds: OnceCell<Vec<Vec<u32>>>,
     /// Firms that joined a round of a year, ascending.
     active_firms: OnceCell<BTreeMap<i32, Vec<u32>>>,
     /// Slugs of sectors, to compare mistyped ones with.
@@ -181,8 +187,8 @@ struct Cached {
     /// How much a common sector of two records tells, by table and sector.
     sector_weights: [OnceCell<Vec<f32>>; Table::ALL.len()],
     lexicon: OnceCell<Lexicon>,
-    /// How few organizations have known people, as a sentence.
-    without_people: OnceCell<String>,
+    /// The startups and the firms with known people.
+    with_people: OnceCell<[Vec<u32>; 2]>,
     /// By table and facet of [`Facet::LISTED`]: the values, most frequent first, to compare mistyped ones with.
     terms: [[OnceCell<FrequentTerms>; Facet::LISTED.len()]; Table::ALL.len()],
     /// The most frequent one of these, as an example.
@@ -209,15 +215,17 @@ impl Cached {
             pictures: Cache::new(sixteenths(1), PICTURE_BYTES),
             totals: OnceCell::default(),
             round_coverage: OnceCell::default(),
+            founding_coverage: OnceCell::default(),
             investors_until: OnceCell::default(),
             suspect_rounds: OnceCell::default(),
+            equal_rounds: OnceCell::default(),
             active_firms: OnceCell::default(),
             sectors: OnceCell::default(),
             sector_names: OnceCell::default(),
             described_sectors: OnceCell::default(),
             sector_weights: Default::default(),
             lexicon: OnceCell::default(),
-            without_people: OnceCell::default(),
+            with_people: OnceCell::default(),
             terms: Default::default(),
             example_terms: Default::default(),
         }

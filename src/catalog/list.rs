@@ -28,6 +28,9 @@ impl Catalog {
         if start.offset >= total {
             return Page { total, ..Page::default() };
         }
+        if let Some(rows) = self.suspect_in_order(query, &filter) {
+            return start.page_of(rows, limit);
+        }
         let (rows, position) = match &query.order {
             Order::Keys(keys) if !keys.is_empty() => {
                 SortedRows::new(&OrderKeys::new(self.snapshot(), query.table, keys), &filter, total, limit).page(start)

@@ -65,7 +65,7 @@ impl Catalog {
         self.main_of_namesakes(table, rows)
     }
 
-    fn rows_called(&self, table: Table, text: &str) -> Vec<u32> {
+    pub(crate) fn rows_called(&self, table: Table, text: &str) -> Vec<u32> {
         let index = self.text_index(table);
         index.map(|index| index.rows_called(&self.snapshot().names(table), text)).unwrap_or_default()
     }
@@ -96,8 +96,7 @@ impl Catalog {
 
     /// Other records that `text` may mean than `row`, largest first: of this name, or larger ones that it is short for.
     pub fn namesakes(&self, table: Table, text: &str, row: u32) -> Vec<u32> {
-        // Slugs of several words are copied, not guessed, so they are not looked up.
-        if text.contains('-') && text.eq_ignore_ascii_case(self.snapshot().slug(table, row)) {
+        if self.is_copied_slug(table, text, row) {
             return Vec::new();
         }
         let (folded, own) = (fold(text), self.size(table, row));
@@ -107,6 +106,11 @@ impl Catalog {
         others.retain(|other| *other != row && (self.size(table, *other) > own || called.contains(other)));
         others.sort_by_key(|other| Reverse(self.size(table, *other)));
         others
+    }
+
+    /// True for slugs of several words, which are copied, not guessed, so that they mean no other record.
+    fn is_copied_slug(&self, table: Table, text: &str, row: u32) -> bool {
+        text.contains('-') && text.eq_ignore_ascii_case(self.snapshot().slug(table, row))
     }
 
     /// Records with a name that is a folded text, begins with it or has it as initials; largest first.
@@ -139,8 +143,14 @@ impl Catalog {
     }
 
     /// A note that a parameter's value was read as `row` although it may mean others; `None` if it is unambiguous.
-    pub(crate) fn namesake_note(&self, parameter: &str, table: Table, text: &str, row: u32) -> Option<String> {
-        self.others_note(parameter, table, row, &self.namesakes(table, text, row))
+    pub fn namesake_note(&self, parameter: &str, table: Table, text: &str, row: u32) -> Option<String> {
+        let mut others = self.namesakes(table, text, row);
+        if !self.is_copied_slug(table, text, row) {
+            others.extend(self.near_names(table, row));
+        }
+        others.sort_by_key(|other| (Reverse(self.size(table, *other)), *other));
+        others.dedup();
+        self.others_note(parameter, table, row, &others)
     }
 
     /// A note that a parameter's value was read as `row` and might also be others; `None` without others.
@@ -150,7 +160,7 @@ impl Catalog {
     }
 
     /// The first of some records with their sizes: `alder (12), aldern (3)`; `None` without any.
-    fn with_sizes(&self, table: Table, rows: &[u32]) -> Option<String> {
+    pub(crate) fn with_sizes(&self, table: Table, rows: &[u32]) -> Option<String> {
         let with_size =
             |row: &u32| format!("{} ({})", self.snapshot().slug(table, *row), grouped(self.size(table, *row)));
         let listed: Vec<String> = rows.iter().take(MAX_LISTED).map(with_size).collect();
@@ -162,6 +172,7 @@ impl Catalog {
         let least = self.size(table, row).div_ceil(TIMES_LARGER).max(1);
         let mut others = self.short_for(table, &fold(text));
         others.extend(self.namesakes(table, text, row));
+        others.extend(self.near_names(table, row));
         others.retain(|other| *other != row && self.size(table, *other) >= least);
         others.sort_by_key(|other| (Reverse(self.size(table, *other)), *other));
         others.dedup();

@@ -7,6 +7,7 @@ use data::{Country, Facet, Metric, Table, identifier};
 use platform::pause;
 use search::{SearchResults, nearest};
 
+use crate::coverage::NotedShare;
 use crate::params::{ParamType, Parameter};
 use crate::{Catalog, NameMatch, Property, Relaxation, Resource};
 
@@ -268,7 +269,9 @@ fn unknown_value(
     };
     let example = suggestion.is_none().then(|| format!("use one such as `{}`", catalog.example_value(parameter)));
     let coverage = match parameter.kind {
-        ParamType::Listed(table, facet) => catalog.low_coverage_of(table, Property::Facet(facet), &[]),
+        ParamType::Listed(table, facet) => {
+            catalog.low_coverage_of(table, Property::Facet(facet), &[], NotedShare::Most)
+        }
         _ => None,
     };
     let hints: String = example.into_iter().chain(coverage).map(|hint| format!("; {hint}")).collect();

@@ -2,6 +2,7 @@
 //! vocabulary; lenient parsing warns. Invalid values are errors in both. Suggestions come after the quota is charged.
 
 mod contradictions;
+mod rounds_meant;
 pub mod scalars;
 mod value_list;
 mod values;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use data::vocabulary::{Vocabulary, normal};
 use data::{Direction, Facet, Metric, PartialDate, ReviewStatus, Table};
 
-use crate::coverage::{field_of, is_last_investment, markets_of};
+use crate::coverage::{NotedShare, field_of, is_last_investment, markets_of};
 use crate::json::fields::snake_case;
 use crate::param_error::{Issue, Issues, ParameterError, RELEVANCE, shortened};
 use crate::params::{BoundUnit, MAX_PARAMETERS, MAX_TEXT_CHARS, Mode, ParamType, Parameter};
@@ -185,8 +186,10 @@ impl ParamParser<'_> {
         let key = (resource, self.canonical.iter().filter(of_search).cloned().collect::<Vec<_>>());
         let mut compute = || -> Arc<[ParameterError]> {
             let before = std::mem::take(&mut self.notes);
+            self.note_rounds_meant();
             self.note_coverage();
             self.note_uncovered_years();
+            self.note_uncovered_founding();
             self.notes.append(&mut self.notes_on_investors);
             std::mem::replace(&mut self.notes, before).into()
         };
@@ -194,7 +197,7 @@ impl ParamParser<'_> {
         if resource == Resource::Reviews { compute() } else { catalog.cached.notes.get_or_insert_with(key, compute) }
     }
 
-    /// Adds notes on fields that are unknown for most of the records that the other conditions leave.
+    /// Adds notes on fields that are unknown for some of the records that the other conditions leave.
     fn note_coverage(&mut self) {
         if self.resource == Resource::Match {
             return self.note_known_investors();
@@ -214,7 +217,7 @@ impl ParamParser<'_> {
             let places = (0..).zip(&self.filters).filter(|(place, _)| !own.contains(place));
             let others: Vec<Filter> = places.map(|(_, filter)| filter.clone()).chain(status.clone()).collect();
             let low = || match filter {
-                Filter::HasRound(filters) => self.catalog.investors_of_rounds(parameter.name, filters, &others),
+                Filter::HasRound(filters) => self.catalog.low_coverage_of_rounds(parameter.name, filters, &others),
                 filter => self.catalog.low_coverage(table, parameter.name, filter, &others),
             };
             let detail = absent.or_else(low);
@@ -224,13 +227,22 @@ impl ParamParser<'_> {
             // Conditions on the investors and on their kind have the same rounds.
             notes.extend(note.filter(|note| notes.iter().all(|known| known.detail != note.detail)));
         }
+        if self.resource == Resource::People {
+            let is_named = |filter: &Filter| matches!(filter, Filter::MemberOf { .. } | Filter::Rows(_));
+            let is_listed = self.filters.is_empty() || self.filters.iter().any(is_named);
+            let detail = if is_listed { None } else { self.catalog.note_on_people(&self.filters) };
+            notes.extend(detail.map(|detail| ("organization", detail)));
+        }
         if self.resource == Resource::Rounds {
             let detail = self.catalog.investors_of_startups(&self.filters);
             self.notes_on_investors
                 .extend(detail.map(|detail| ParameterError::warning("low_coverage", "startup", detail)));
         }
         for key in std::mem::take(&mut self.sorted_by) {
-            let of_key = self.catalog.low_coverage_of(table, Property::Key(key), &self.filters);
+            // Suspect amounts have an order of their own.
+            let is_of_suspect = self.filters.contains(&Filter::Suspect(true)) && table.sort_keys()[key] == "amount_usd";
+            let of_key = || self.catalog.low_coverage_of(table, Property::Key(key), &self.filters, NotedShare::Some);
+            let of_key = if is_of_suspect { None } else { of_key() };
             let is_activity = table == Table::Firms && is_last_investment(key);
             let until = if is_activity { self.catalog.investors_until() } else { None };
             notes.extend(of_key.into_iter().chain(until).map(|detail| ("sort", detail)));
@@ -251,7 +263,8 @@ impl ParamParser<'_> {
                 Some(Filter::CheckRange { .. }) => (Property::Key(Table::Rounds.sort_key("amount_usd")), None),
                 _ => continue,
             };
-            let detail = self.catalog.low_coverage_of(Table::Rounds, property, others.map_or(&[], slice::from_ref));
+            let others = others.map_or(&[][..], slice::from_ref);
+            let detail = self.catalog.low_coverage_of(Table::Rounds, property, others, NotedShare::Most);
             self.notes.extend(detail.map(|detail| ParameterError::warning("low_coverage", parameter.name, detail)));
         }
     }
@@ -284,6 +297,18 @@ impl ParamParser<'_> {
             (None, _) => {}
         }
         self.notes.extend(self.catalog.too_short_period(period).map(note));
+    }
+
+    /// A note on founding years after those that the data covers.
+    fn note_uncovered_founding(&mut self) {
+        let given = |name: &str| self.canonical.iter().any(|(known, _)| *known == name);
+        let lower = self.resource.parameter("founded_from").filter(|lower| given(lower.name));
+        let Some(lower) = lower.filter(|_| self.resource == Resource::Startups) else { return };
+        let (min, max) = self.bounds_of(lower, "founded_year");
+        let year = |bound: i64| i32::try_from(bound).ok();
+        let markets = markets_of(Table::Startups, &self.filters);
+        let detail = year(min).and_then(|min| self.catalog.uncovered_founding(min, year(max), &markets));
+        self.notes.extend(detail.map(|detail| ParameterError::warning("low_coverage", lower.name, detail)));
     }
 
     fn parse_parameter(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {

@@ -3,6 +3,7 @@
 //! from `solar`, and `security` is of one field with `cybersecurity`.
 
 use std::collections::{BTreeSet, HashMap};
+use std::slice;
 
 use crate::row_filter::distinct;
 use crate::{Catalog, Filter, ParameterError, Query, RowFilter};
@@ -15,6 +16,9 @@ const FAR_LARGER: u32 = 10;
 
 /// Related sectors are worth a note if they have one in so many of the records of a list, or more.
 const WORTH_A_NOTE: u64 = 10;
+
+/// Firms that invested in an excluded sector are worth a note if one in so many of a list did.
+const WORTH_AN_EXCEPTION: u64 = 20;
 
 /// Number of sectors that a note or an error names.
 const MAX_LISTED: usize = 5;
@@ -109,6 +113,14 @@ fn sectors_of(query: &Query) -> Option<(usize, &Vec<u32>)> {
     })
 }
 
+/// The filter of the sectors that a query excludes.
+fn excluded_sectors(query: &Query) -> Option<&Filter> {
+    query.filters.iter().find_map(|filter| match filter {
+        Filter::Not(excluded) if matches!(**excluded, Filter::AnyOf(Facet::Sector, _)) => Some(&**excluded),
+        _ => None,
+    })
+}
+
 impl Catalog {
     pub(crate) fn sector_names(&self) -> &SectorNames {
         self.cached.sector_names.get_or_init(|| SectorNames::from_snapshot(self.snapshot()))
@@ -170,6 +182,11 @@ impl Catalog {
     /// A note that firms beyond those of a list, which meet its other conditions, invested in one of its sectors: those of a
     /// firm are only the most frequent ones.
     pub(crate) fn sector_investors_note(&self, query: &Query, total: u64) -> Option<ParameterError> {
+        if query.table == Table::Firms
+            && let Some(excluded) = excluded_sectors(query)
+        {
+            return self.excluded_investors_note(query, excluded, total);
+        }
         let (at, given) = sectors_of(query).filter(|_| query.table == Table::Firms)?;
         let invested = self.investments(&[query.filters[at].clone()]);
         let mut filters = query.filters.clone();
@@ -187,6 +204,26 @@ impl Catalog {
             slugs.join(",")
         );
         Some(ParameterError::warning("low_coverage", "sector", detail))
+    }
+
+    /// The same for firms of a list that invested in one of the sectors that it excludes.
+    fn excluded_investors_note(&self, query: &Query, excluded: &Filter, total: u64) -> Option<ParameterError> {
+        let invested = self.investments(slice::from_ref(excluded));
+        let listed = RowFilter::new(self, Table::Firms, &query.filters);
+        let count = invested.firms.iter().filter(|firm| listed.contains(firm.firm)).count() as u64;
+        let sectors = if let Filter::AnyOf(_, sectors) = excluded { sectors.as_slice() } else { &[] };
+        if count == 0 || count * WORTH_AN_EXCEPTION < total || query.text.is_some() {
+            return None;
+        }
+        let slugs: Vec<&str> = sectors.iter().map(|row| self.snapshot().slug(Table::Sectors, *row)).collect();
+        let verb = if count == 1 { "has" } else { "have" };
+        let detail = format!(
+            "{} of these {verb} invested in startups of `{}`, which is not among the firm's own sectors, its main ones; the \
+             rounds of this `sector`, counted by `investor`, name all",
+            counted(count, "firm", "firms"),
+            slugs.join(",")
+        );
+        Some(ParameterError::warning("low_coverage", "not_sector", detail))
     }
 
     /// The sectors whose names contain a text, with their sizes; largest first. None for a short text.

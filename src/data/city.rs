@@ -38,7 +38,12 @@ pub fn state(folded: &str) -> Option<&'static Subdivision> {
 
 /// Finds a state by the folded name that follows a city: `New York` in `Buffalo, New York`.
 pub fn state_of_city(folded: &str) -> Option<&'static Subdivision> {
-    state(folded).or_else(|| ["state", "province"].iter().find_map(|kind| state(&format!("{folded} {kind}"))))
+    state(folded).or_else(|| state(&named_like_city(folded)?))
+}
+
+/// The name of the state that has that of a city, too: `ontario province` for `ontario`.
+pub fn named_like_city(folded: &str) -> Option<String> {
+    ["state", "province"].iter().map(|kind| format!("{folded} {kind}")).find(|name| state(name).is_some())
 }
 
 /// All states, once for each of their folded names.

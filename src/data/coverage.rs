@@ -154,7 +154,7 @@ struct SparseYear {
     is_whole: bool,
 }
 
-/// The coverage of the dated rounds of a release.
+/// The coverage of the dated rounds of a release, or of other dated records that are counted as rounds.
 #[derive(Clone, Debug, Default)]
 pub struct RoundCoverage {
     /// The years with a round.

@@ -49,7 +49,7 @@ impl ParameterError {
 
     /// A warning with one of [`Self::WARNINGS`]: `value_interpreted` if a value may mean something else, `no_match` if an
     /// exclusion removes everything that is listed by default, `low_coverage` if the field that a parameter reads is unknown
-    /// for most records, or for some that an exclusion leaves out, if amounts are suspect, or the data has few rounds of its years.
+    /// for some records, if amounts are unknown, suspect or of equal rounds, or the data has few records of its years.
     pub fn warning(code: &'static str, parameter: &str, detail: impl Into<String>) -> Self {
         Self { code, ..Self::invalid(parameter, detail) }
     }

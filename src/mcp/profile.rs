@@ -66,7 +66,10 @@ impl ToolRelease {
             (None, Some(name)) => {
                 let selected = self.named_firm(name);
                 let firms = selected.as_ref().map_or_else(Vec::as_slice, std::slice::from_ref);
-                let note = self.other_name_note(name, firms);
+                let others = || {
+                    selected.as_ref().ok().and_then(|row| self.catalog.namesake_note("name", Table::Firms, name, *row))
+                };
+                let note = self.other_name_note(name, firms).or_else(others);
                 (selected, note)
             }
             (Some(slug), name) => self.by_slug(slug, name),

@@ -5,6 +5,7 @@ use askama::Template;
 
 use crate::conditions::label_of;
 use crate::embed::DrawnChart;
+use crate::error_page::sentence;
 use crate::layout::PageLayout;
 use crate::lists::{amount_cell, investors_cell};
 use crate::record_table::{RecordTable, TableCell, TableConfig, TableRow};
@@ -44,6 +45,8 @@ struct StartupPage {
     similar: SimilarRecords,
     similar_startups: RecordTable,
     next_round: Option<(String, String)>,
+    /// What the total leaves out or counts twice.
+    limits_of_total: String,
     /// Numbers of rounds with known investors and of all.
     with_investors: Option<(usize, usize)>,
     /// Date up to which rounds of its country are known.
@@ -79,6 +82,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         similar_startups: RecordTable::new(&SIMILAR, similar_startups),
         similar,
         next_round: next_round(catalog, &startup),
+        limits_of_total: sentence(&catalog.startup_total(row).to_string()),
         with_investors: with_investors(catalog, row),
         rounds_until: catalog
             .coverage_until(Table::Startups, row)

@@ -243,6 +243,9 @@ class Data:
         self.coverage = Coverage((country, int(date_of[one][:4]), one in with_investors)
                                  for one, country in query("SELECT id, country FROM rounds") if date_of[one])
 
+        founded = query("SELECT country, founded_year FROM startups_csv")
+        self.founding = Coverage((country, int(year), False) for country, year in founded if country and year)
+
         def newest(pairs):
             dates = {}
             for one, date in pairs:
@@ -480,9 +483,12 @@ class Run:
                 continue
             known, total = self.known_of(table, one.prop, conditions, one)
             unknown = total - known
+            # Without a value a record does not meet a condition on the same field either.
+            if one.mode == "not" and any(other.prop == one.prop and other.mode not in ("not", "known") for other in conditions):
+                continue
             if one.mode == "not" and 0 < unknown < known:
                 expected[one.name] = ("leaves out", unknown)
-            elif known * 2 < total:
+            elif unknown * 20 > total:
                 if table.name == "funding-rounds" and one.prop in INVESTORS:
                     of_investors.add((known, total))
                 else:
@@ -494,7 +500,7 @@ class Run:
                 of_investors.add((known, total))
         if sort:
             known, total = self.known_of(table, sort, conditions, None)
-            if known * 2 < total:
+            if (total - known) * 20 > total:
                 expected["sort"] = ("known", known, total)
         for by in groups:
             if by in table.known and by not in ("year", "quarter", "founded_year"):
@@ -511,6 +517,29 @@ class Run:
             if known * 2 < total:
                 of_investors.add((known, total))
         return expected, of_investors
+
+    def expected_founding(self, table, conditions):
+        """Founding years that are not covered, and the numbers of startups of then and of all; `None` without."""
+        bounds = [one for one in conditions if one.prop == "founded_year"]
+        low = max((one.bound[1] for one in bounds if one.bound[0]), default=None)
+        if low is None or table.name != "startups":
+            return None
+        high = min((one.bound[1] for one in bounds if not one.bound[0]), default=10**6)
+        is_asked, coverage = self.markets(table, conditions), self.data.founding
+        years = sorted(coverage.years)
+        covered = {year for year in years if coverage.covers(year, is_asked, False)}
+        if not covered or high < min(covered) or high < low:
+            return None
+        low = max(low, min(covered))
+        all_covered = [year for year in years if coverage.covers(year, lambda _: True, False)]
+        uncovered = None
+        if any(low <= year <= high for year in covered):
+            within = range(max(low, all_covered[0]), min(high, all_covered[-1]) + 1)
+            uncovered = {year for year in within if not coverage.covers(year, is_asked, False)}
+            if not uncovered:
+                return None
+        of_then = sum(coverage.counts(year, is_asked)[0] for year in years if low <= year <= high and year not in covered)
+        return uncovered, of_then, sum(coverage.counts(year, is_asked)[0] for year in years)
 
     def expected_years(self, table, conditions):
         """Years of the period that are not covered, and the numbers of dated rounds of then and of all; `None` without."""
@@ -569,9 +598,14 @@ class Run:
         # Of equal notes on two conditions the first one is enough.
         if set(found.values()) != set(expected.values()) or found_of_investors != of_investors:
             self.disagree(kind, what, "notes", found, found_of_investors, "expected", expected, of_investors, notes)
-        years = self.expected_years(table, conditions)
         named = [text for _, text in notes if " not covered" in text and not text.startswith("most rounds")]
         named = [text for text in named if "so that counts say little" not in text]
+        founded = [text for text in named if "founding year" in text]
+        named = [text for text in named if "founding year" not in text]
+        self.check_years(kind, what, self.expected_founding(table, conditions), founded, "startups of known founding year and country", notes)
+        self.check_years(kind, what, self.expected_years(table, conditions), named, "dated funding rounds", notes)
+
+    def check_years(self, kind, what, years, named, records, notes):
         if years is None:
             if named:
                 self.disagree(kind, what, "years", named, "expected none")
@@ -584,7 +618,7 @@ class Run:
         text = re.search(r"(?:^|; )([^;]*?) (?:is|are) not covered", named[0])[1]
         if uncovered is not None and span_years(text) != uncovered:
             self.disagree(kind, what, "years", named, "expected", sorted(uncovered))
-        match = re.search(r"([\d,]+) of ([\d,]+) dated funding rounds", named[0])
+        match = re.search(rf"([\d,]+) of ([\d,]+) {records}", named[0])
         if match and (number(match[1]), number(match[2])) != (of_then, total):
             self.disagree(kind, what, "counts", named, "expected", of_then, total)
 

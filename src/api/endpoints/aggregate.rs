@@ -101,7 +101,8 @@ impl ApiOperation for AggregateRequest {
         let years = request.catalog.notes_on_years(query, &data).into_iter();
         let years = years.map(|detail| ParameterError::warning("low_coverage", "group_by", detail));
         let years = years.chain(request.catalog.group_coverage(query, &self.options.group_by));
-        let years = years.chain(request.catalog.suspect_amounts(query));
+        let years = years.chain(request.catalog.notes_on_amounts(query));
+        let years = years.chain(request.catalog.note_on_near_groups(query, &data));
         let of_search = of_search.into_iter().chain(self.counted.other_meanings(request));
         let notes = notes.iter().cloned().chain(of_search);
         let warnings: Vec<ParameterError> = clamped.into_iter().chain(notes).chain(years).collect();

@@ -65,7 +65,11 @@ impl ApiOperation for RecordRequest {
         body.extend_from_slice(b"{\"data\":");
         ComposedRecord::new(&request.catalog, table, row).write(&mut body, &fields, true);
         include::append_to(&mut body, &request.catalog, table, row, &self.include);
-        Ok(finish_response(request, body, &self.warnings.report(&request.catalog)))
+        let mut warnings = self.warnings.report(&request.catalog);
+        if table == Table::Startups && request.version == Version::V3 {
+            warnings.extend(request.catalog.note_on_totals(&[row]));
+        }
+        Ok(finish_response(request, body, &warnings))
     }
 
     fn add_warnings(&mut self, issues: Issues) {

@@ -9,7 +9,6 @@ use crate::ask::question::records_meant;
 use crate::ask::words::{phrases, phrases_from};
 use crate::ask::{Interpretation, ReadPart};
 use crate::{Catalog, NameMatch};
-use data::number::{counted, grouped};
 use data::{Facet, Table};
 
 /// Number of words on each side of an unknown word that may belong to the same name.
@@ -232,18 +231,15 @@ impl Path<'_, '_> {
 impl Catalog {
     /// What the release knows of a startup's rounds: `raised $2,400,000 in 14 rounds; investors of 5 of them known`.
     fn fact(&self, table: Table, row: u32) -> Option<String> {
-        let snapshot = self.snapshot();
         if table != Table::Startups || self.size(table, row) == 0 {
             return None;
         }
-        let total: Option<u64> =
-            snapshot.record(table, row).parse(table.field_index("total_raised_usd")).ok().flatten();
+        let snapshot = self.snapshot();
         let rounds = snapshot.facet_rows(Table::Rounds, Facet::Startup, row);
         let investors = snapshot.row_values(Table::Rounds, Facet::Investor);
         let known = rounds.iter().filter(|round| !investors.of(*round).is_empty()).count();
-        let count = counted(self.size(table, row), "round", "rounds");
-        let raised = total
-            .map_or_else(|| format!("{count}, amounts unknown"), |usd| format!("raised ${} in {count}", grouped(usd)));
-        Some(format!("{raised}; investors of {known} of them known"))
+        let total = self.startup_total(row);
+        let limits = if total.is_exact() { String::new() } else { format!("; {total}") };
+        Some(format!("{}{limits}; investors of {known} of them known", total.raised()))
     }
 }

@@ -87,7 +87,14 @@ impl ParamParser<'_> {
         };
         let city_of = |folded: &str| catalog.snapshot().find_term(Facet::City, folded);
         let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, u32)> {
-            let folded = fold(text);
+            let mut folded = fold(text);
+            // `Ontario` is a city of California: in Canada it is the province.
+            if let (Some(state), Some(country)) = (city::named_like_city(&folded), country)
+                && city::state(&state).is_some_and(|state| Country::from_alpha2(state.country) == Some(country))
+                && city_of(&folded).is_none_or(|city| catalog.count_in_city(table, city, country) == 0)
+            {
+                folded = state;
+            }
             // Without its country, a state is read as the city of this name if records have one: facets list it.
             let other = other_country(&folded);
             if let (Some(of_country), Some(city)) = (other, other.and_then(|_| city_of(&folded))) {

@@ -14,6 +14,7 @@ mod held_reviews;
 mod http;
 mod identifiers;
 mod leaderboard;
+mod limits_of_answers;
 mod list_file_rows;
 mod list_files;
 mod list_versions;
