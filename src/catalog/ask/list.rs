@@ -63,7 +63,7 @@ impl Catalog {
         };
         let mut read = ASKED.map(|resource| (resource, self.interpret_words(resource, &words)));
         // `who invested in the series A of Acme`, `the largest series B in France`, `which country raised the most`
-        let (sizes_a_stage, states_startups) = (words.sizes_a_stage(), words.states_startups());
+        let (sizes_a_round, states_startups) = (words.sizes_a_round(), words.states_startups());
         let (asks_for_sum, compares_amounts) = (words.asks_for_sum(), words.compares_amounts());
         let is_of_rounds = read.iter().any(|(resource, read)| {
             let has = |names: &[&str]| read.parts.iter().any(|part| names.contains(&part.parameter.as_str()));
@@ -76,7 +76,7 @@ impl Catalog {
             let are_firms = names_firms && read.groups() == Some("investor") && read.conditions() > 1;
             let is_compared = compares_amounts && read.groups().is_some();
             // `startups that raised a series A of more than $10m`
-            let is_of_size = sizes_a_stage && has(&["stage"]) && has(&["min_amount_usd", "max_amount_usd"]);
+            let is_of_size = sizes_a_round && !names_firms && has(&["min_amount_usd", "max_amount_usd"]);
             let is_one = is_of_stage || is_compared || is_of_size || (are_firms && read.unread.is_empty());
             *resource == Resource::Rounds && is_one
         });
@@ -113,7 +113,7 @@ impl Catalog {
                 format!("`{word}` names firms, which are counted by their {plural}")
             }
             (None, Some((table, word))) if table == resource.table() => format!("`{word}` names {plural}"),
-            (None, _) if sizes_a_stage && resource == Resource::Rounds => {
+            (None, _) if sizes_a_round && resource == Resource::Rounds => {
                 format!("the amount is that of {plural}, which name their startups")
             }
             (None, _) if is_sum => format!("the question asks for a sum of {plural}"),

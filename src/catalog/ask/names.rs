@@ -37,6 +37,8 @@ pub(super) const MAX_NAME_WORDS: usize = 6;
 /// Why words are the name of a record.
 pub(super) const NAME: &str = "name of a record";
 
+const PERSON: &str = "name of a person";
+
 /// Why words are those that the names of the listed records have.
 pub(super) const SEARCHED: &str = "name to search for";
 
@@ -56,7 +58,7 @@ impl Path<'_, '_> {
         if is_person && self.catalog.rows_named(self.table, &name).is_empty() {
             return None;
         }
-        self.add(from..end, "q", name, if is_marked { SEARCHED } else { NAME }).then_some(end - at)
+        self.add(from..end, "q", name, if is_marked { SEARCHED } else { PERSON }).then_some(end - at)
     }
 
     /// Reads `at startups`, `at VCs` among people.
@@ -215,7 +217,7 @@ impl Path<'_, '_> {
             && let Some((_, length)) = self.name_at(at, &[Table::People]).filter(|(_, length)| *length > 1)
         {
             let name = self.written(&(at..at + length));
-            return self.add(at..at + length, "q", name, "name to search for").then_some(length);
+            return self.add(at..at + length, "q", name, PERSON).then_some(length);
         }
         let (parameter, slug, length) = self.own_name(at)?;
         if self.table == Table::People && self.is_backer(at) {

@@ -78,8 +78,14 @@ impl Path<'_, '_> {
         let others = || (0..count).filter(|at| !left.contains(at) && !right.contains(at));
         // `Music and Games`
         let plain = [&left, &right].into_iter().filter(|range| self.has_meaning(range.start, range.len())).count();
-        let is_list =
-            |at: usize| self.record_at(at).is_some() && self.field_asked(at).is_none() || self.is_in(at, "together");
+        // `Acme and Blink rounds`, `founders of Acme and Blink`, `what Acme and Blink have in common`
+        let is_list = |at: usize| {
+            let is_asked = self.follows(at, "comparatives of records");
+            let is_plural = self.record_at(at).is_some() && self.tokens[at].word.ends_with('s') && !is_asked;
+            let meanings = self.lexicon.meanings(&self.tokens[at].word);
+            let is_role = || meanings.iter().any(|meaning| matches!(meaning, PhraseMeaning::Role(_)));
+            is_plural || is_role() || self.is_in(at, "together")
+        };
         if slug(&one) == slug(&other)
             || plain > usize::from(others().any(is_compared))
             || self.is_object(&left)
@@ -94,8 +100,11 @@ impl Path<'_, '_> {
         let why = format!("names of {}", self.table.plural());
         let value = format!("{},{}", slug(&one), slug(&other));
         let names = ReadPart { text: self.written(&(left.start..right.end)), parameter: "slug".to_owned(), value, why };
-        let asked = others().filter(|_| others().any(|at| self.is_in(at, "comparatives of records")));
-        let field = self.answering(asked.filter_map(|at| Some((at, self.field_asked(at)?))));
+        // `who raised more rounds`
+        let more = others().find(|at| self.is_in(*at, "comparatives of records"));
+        let behind = more.and_then(|more| self.field_asked(more + 1).filter(|_| others().any(|at| at == more + 1)));
+        let asked = others().filter(|_| more.is_some()).filter_map(|at| Some((at, self.field_asked(at)?)));
+        let field = behind.filter(|field| *field != NONE).or_else(|| self.answering(asked));
         let sort = field.map(|field| format!("-{field}")).filter(|sort| {
             let options = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
             self.catalog.accepts(self.resource, &[("sort".to_owned(), sort.clone())], options)

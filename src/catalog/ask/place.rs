@@ -58,7 +58,8 @@ impl Path<'_, '_> {
     /// `Wien` is not Vienna in Virginia.
     pub(super) fn tell_namesakes_apart(&mut self) {
         let exonyms = self.parts.iter().filter(|(_, part)| part.parameter == "city").filter_map(|(range, part)| {
-            let city = part.value.split(',').next().filter(|city| fold(&self.written(range)) != **city)?;
+            let is_other = |city: &&str| self.misspelling(range).is_none() && fold(&self.written(range)) != **city;
+            let city = part.value.split(',').next().filter(is_other)?;
             Some((range.clone(), *COUNTRIES.get(city)?, part.value.clone()))
         });
         for (range, country, cities) in exonyms.collect::<Vec<_>>() {

@@ -410,7 +410,9 @@ impl<'a> QuestionWords<'a> {
     fn misspelt_kind(&self, at: usize) -> Option<String> {
         let word = self.unknown_word(at).filter(|_| !language::is_english(&self.tokens[at]))?;
         let nearest = RECORDS.keys().find(|kind| is_slip(word, kind) || has_other_letter(word, kind))?;
-        (!self.is_name(word)).then(|| (*nearest).to_owned())
+        // Descriptions misspell the most frequent words most often.
+        let is_known = if is_slip(word, nearest) { self.is_known_word(word, nearest) } else { self.is_name(word) };
+        (!is_known).then(|| (*nearest).to_owned())
     }
 
     /// The same for a word of a phrase: `angel netwrok`.

@@ -427,7 +427,7 @@ impl Path<'_, '_> {
             Table::Firms if !is_money && self.mentions("score") => ("min_health_score", "max_health_score"),
             // What a founder looks for is the amount of a round, not of a check.
             Table::Firms if is_money || self.is_sought(at) => return self.leave(at..end.min(self.tokens.len())),
-            Table::Startups if is_money && self.is_amount_of_stage(at..end) => return self.leave(at..end),
+            Table::Startups if is_money && self.is_amount_of_round(at..end) => return self.leave(at..end),
             Table::Startups if is_money => ("min_raised_usd", "max_raised_usd"),
             Table::Rounds if is_money => ("min_amount_usd", "max_amount_usd"),
             // `more than 10 investors`: not counted among rounds.
@@ -585,7 +585,9 @@ impl Path<'_, '_> {
         if self.is_in(at + 1, "no sign") {
             return None;
         }
-        if self.table != Table::Firms && self.denies_investing(at) {
+        // `n'investissent pas` negates once.
+        let is_open = self.sign.is_some_and(|sign| sign.is_unclear);
+        if is_open || self.table != Table::Firms && self.denies_investing(at) {
             self.deny(at);
             return Some(1);
         }

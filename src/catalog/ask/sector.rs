@@ -118,7 +118,8 @@ impl Path<'_, '_> {
         let mut places: Vec<usize> = (0..self.parts.len()).filter(|index| of_sector(&self.parts[*index])).collect();
         let is_joined = |pair: &[usize]| {
             let (from, to) = (self.parts[pair[0]].0.end, self.parts[pair[1]].0.start);
-            self.tokens[from - 1].ends_clause || (from..to).any(|between| self.is_in(between, "joints"))
+            self.tokens[from - 1].ends_clause
+                || (from..to).any(|between| self.is_in(between, "joints") || self.is_in(between, "versus"))
         };
         if places.len() < 2 || places.windows(2).any(is_joined) || self.resource.parameter("sector_all").is_none() {
             return;

@@ -23,11 +23,14 @@ fn names(stages: &[Stage]) -> String {
 }
 
 impl QuestionWords<'_> {
-    /// True for the amount of a round of a stage: `a series A of more than $10m`, `$10m in series A`.
-    pub(super) fn is_amount_of_stage(&self, range: Range<usize>) -> bool {
+    /// True for the amount of a single round: `a series A of more than $10m`, `$10m in one round`.
+    pub(super) fn is_amount_of_round(&self, range: Range<usize>) -> bool {
         let joins = |mut between: Range<usize>, section: &str| between.all(|at| self.is_in(at, section));
         let is_one = |range: Range<usize>| range.clone().all(|at| !self.tokens[at].ends_clause);
-        let is_round = |from: usize, to: usize| self.is_stage(from, to) && !self.is_in(to - 1, "stage");
+        let is_round = |from: usize, to: usize| match to - from {
+            1 if self.is_in(from, "round") => true,
+            _ => self.is_stage(from, to) && !self.is_in(to - 1, "stage"),
+        };
         let is_after = |end: usize| {
             joins(end..range.start, "between stage and amount")
                 && is_one(end - 1..range.start)
@@ -54,11 +57,14 @@ impl QuestionWords<'_> {
         })
     }
 
-    /// True if the question is about the amount of a round of a stage. Of a startup, only the sum of all rounds is known.
-    pub(super) fn sizes_a_stage(&self) -> bool {
-        (0..self.tokens.len()).any(|at| {
-            self.amount_at(at).is_some_and(|(found, length)| found.is_money && self.is_amount_of_stage(at..at + length))
-        })
+    /// True if the question is about the amount of a single round, other than the last. Of a startup, only the sum of all
+    /// rounds is known.
+    pub(super) fn sizes_a_round(&self) -> bool {
+        !self.mentions("last")
+            && (0..self.tokens.len()).any(|at| {
+                self.amount_at(at)
+                    .is_some_and(|(found, length)| found.is_money && self.is_amount_of_round(at..at + length))
+            })
     }
 }
 
