@@ -102,7 +102,7 @@ impl Path<'_, '_> {
         let names = ReadPart { text: self.written(&(left.start..right.end)), parameter: "slug".to_owned(), value, why };
         // `who raised more rounds`
         let more = others().find(|at| self.is_in(*at, "comparatives of records"));
-        let behind = more.and_then(|more| self.field_asked(more + 1).filter(|_| others().any(|at| at == more + 1)));
+        let behind = more.and_then(|more| self.field_asked(others().find(|at| *at == more + 1)?));
         let asked = others().filter(|_| more.is_some()).filter_map(|at| Some((at, self.field_asked(at)?)));
         let field = behind.filter(|field| *field != NONE).or_else(|| self.answering(asked));
         let sort = field.map(|field| format!("-{field}")).filter(|sort| {

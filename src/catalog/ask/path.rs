@@ -239,7 +239,7 @@ impl<'q, 'a> Path<'q, 'a> {
         };
         let is_joint = |at: usize| self.is_in(at, "joints of exclusions");
         let is_enumerated = || (range.end..self.tokens.len()).take(MAX_LISTED).any(is_joint);
-        let is_list = || !self.is_in(at - 1, "in or from") && self.record_at(range.end).is_none() || is_enumerated();
+        let is_list = || !self.follows(at, "in or from") && self.record_at(range.end).is_none() || is_enumerated();
         let is_comma = last.end > 0 && self.text[self.tokens[last.end - 1].place.end..].starts_with(',');
         (last.end..at).all(|between| self.is_in(between, "between exclusions"))
             && ((last.end..at).any(is_joint) || is_comma && is_list())
