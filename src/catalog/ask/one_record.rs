@@ -61,7 +61,18 @@ impl Path<'_, '_> {
     /// Reads `Uber vs Lyft`, `Acme or Blink, which raised more?`: two names, next to words for what records have.
     pub(super) fn compared_records(&self) -> Option<Interpretation> {
         self.resource.parameter("slug")?;
+        // `Acme and Blink rounds`, `founders of Acme and Blink`, `what Acme and Blink have in common`
+        let is_list = |at: usize| {
+            let is_asked = self.follows(at, "comparatives of records") || self.tokens[at].is_capitalized();
+            let is_plural = self.record_at(at).is_some() && self.tokens[at].word.ends_with('s') && !is_asked;
+            let meanings = self.lexicon.meanings(&self.tokens[at].word);
+            let is_role = || meanings.iter().any(|meaning| matches!(meaning, PhraseMeaning::Role(_)));
+            is_plural || is_role() || self.is_in(at, "together")
+        };
         let count = self.tokens.len();
+        if (0..count).any(is_list) {
+            return None;
+        }
         let is_joint =
             |at: &usize| self.is_in(*at, "joints") || self.is_in(*at, "versus") || self.is_in(*at, "against");
         let named = |range: Range<usize>| Some((range.clone(), self.records_named(&range)?));
@@ -78,19 +89,11 @@ impl Path<'_, '_> {
         let others = || (0..count).filter(|at| !left.contains(at) && !right.contains(at));
         // `Music and Games`
         let plain = [&left, &right].into_iter().filter(|range| self.has_meaning(range.start, range.len())).count();
-        // `Acme and Blink rounds`, `founders of Acme and Blink`, `what Acme and Blink have in common`
-        let is_list = |at: usize| {
-            let is_asked = self.follows(at, "comparatives of records");
-            let is_plural = self.record_at(at).is_some() && self.tokens[at].word.ends_with('s') && !is_asked;
-            let meanings = self.lexicon.meanings(&self.tokens[at].word);
-            let is_role = || meanings.iter().any(|meaning| matches!(meaning, PhraseMeaning::Role(_)));
-            is_plural || is_role() || self.is_in(at, "together")
-        };
         if slug(&one) == slug(&other)
             || plain > usize::from(others().any(is_compared))
             || self.is_object(&left)
             || self.names_others(left.start)
-            || others().any(|at| is_list(at) || self.has_meaning(at, 1) && self.field_asked(at).is_none())
+            || others().any(|at| self.has_meaning(at, 1) && self.field_asked(at).is_none())
         {
             return None;
         }

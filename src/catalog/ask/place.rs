@@ -15,7 +15,7 @@ use data::fold::fold;
 use data::{Country, Facet, Table, city, word_file};
 
 /// The countries of cities that share their English names with others.
-static COUNTRIES: Lazy<HashMap<&str, &str>> = Lazy::new(|| {
+pub(super) static COUNTRIES: Lazy<HashMap<&str, &str>> = Lazy::new(|| {
     let lines = word_file::entries(include_str!("exonyms.txt")).filter_map(|line| line.split_once(": "));
     lines.flat_map(|(country, cities)| cities.split(", ").map(move |city| (city, country))).collect()
 });
@@ -54,17 +54,24 @@ impl Path<'_, '_> {
         self.read_as(range, "city", city, "city of the state")
     }
 
-    /// Adds the country of a city that is written as in another language than English, if the list has its namesakes:
-    /// `Wien` is not Vienna in Virginia.
+    /// Adds records that have the city as it is written, and its country if the list has its namesakes: `Roma` is Rome and
+    /// Roma, `Wien` is not Vienna in Virginia.
     pub(super) fn tell_namesakes_apart(&mut self) {
-        let exonyms = self.parts.iter().filter(|(_, part)| part.parameter == "city").filter_map(|(range, part)| {
-            let is_other = |city: &&str| self.misspelling(range).is_none() && fold(&self.written(range)) != **city;
-            let city = part.value.split(',').next().filter(is_other)?;
-            Some((range.clone(), *COUNTRIES.get(city)?, part.value.clone()))
-        });
-        for (range, country, cities) in exonyms.collect::<Vec<_>>() {
-            let elsewhere = [("city", cities), ("not_country", country.to_owned())];
-            if self.lists_any(elsewhere.map(|(name, value)| (name.to_owned(), value)).into()) {
+        for place in 0..self.parts.len() {
+            let (range, part) = self.parts[place].clone();
+            let city = part.value.split(',').next().unwrap_or_default();
+            let written = fold(&self.written(&range));
+            if !part.parameter.ends_with("city") || written == city || self.misspelling(&range).is_some() {
+                continue;
+            }
+            let is_name = city::names_of(city).contains(&written.as_str()) && !part.value.contains(&written);
+            if is_name && self.catalog.snapshot().find_term(Facet::City, &written).is_some() {
+                let part = Rc::make_mut(&mut self.parts[place].1);
+                part.value = format!("{},{written}", part.value);
+            }
+            let Some(country) = COUNTRIES.get(city).filter(|_| part.parameter == "city") else { continue };
+            let elsewhere = [("city", part.value.as_str()), ("not_country", country)];
+            if self.lists_any(elsewhere.map(|(name, value)| (name.to_owned(), value.to_owned())).into()) {
                 self.add_country(range, country);
             }
         }
