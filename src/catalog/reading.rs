@@ -36,8 +36,8 @@ pub struct SearchReading {
     pub is_partly_named: bool,
     /// Another list that answers the text as a question, each word understood, if this one has no such answer.
     pub elsewhere: Option<(Resource, Interpretation)>,
-    /// A sentence on the language of the text, if questions in it are not read.
-    pub language_note: Option<String>,
+    /// Sentences on what a question cannot be read for.
+    pub question_notes: Vec<String>,
     table: Table,
 }
 
@@ -82,7 +82,7 @@ impl Catalog {
         // The page size does not change the meaning of a text.
         let (window, others): (Vec<&str>, Vec<&str>) = given.iter().partition(|name| **name == "limit");
         let question = resource.takes_questions().then(|| interpret(text).without(resource, &others));
-        let language_note = question.as_ref().and_then(|question| question.language_note.clone());
+        let question_notes = question.as_ref().map_or_else(Vec::new, |question| question.notes.clone());
         let question = question.filter(|question| question.conditions() > 0);
         let is_understood = |question: &Interpretation| question.unread.is_empty();
         // Names with some of the words give way only to a question with each word understood.
@@ -116,7 +116,7 @@ impl Catalog {
             similar,
             is_partly_named,
             elsewhere,
-            language_note,
+            question_notes,
             table,
         })
     }
@@ -141,7 +141,7 @@ impl SearchReading {
     pub fn notes(&self, parameter: &str) -> Vec<String> {
         let noun = self.table.noun();
         let shown = shortened(&self.text);
-        let mut notes: Vec<String> = self.language_note.iter().cloned().collect();
+        let mut notes = self.question_notes.clone();
         if self.reading == ReadingKind::Question {
             notes.push(format!("no {noun} is named `{shown}`: `{parameter}` was read as a question, see `question`"));
         }

@@ -145,8 +145,8 @@ impl ApiOperation for AskRequest {
             let detail = "no word of the question was read, so that no record answers";
             warnings.push(ParameterError::warning("value_interpreted", "q", detail));
         }
-        let language = interpretation.language_note.clone();
-        warnings.extend(language.map(|note| ParameterError::warning("value_interpreted", "q", note)));
+        let of_question = interpretation.notes.iter().cloned();
+        warnings.extend(of_question.map(|note| ParameterError::warning("value_interpreted", "q", note)));
         warnings.extend(notes.into_iter().chain(found.notes));
         if let (Request::List(query), Some(groups)) = (&list, &found.groups) {
             let years = catalog.notes_on_years(query, groups).into_iter();

@@ -202,8 +202,8 @@ pub(crate) fn answer<'l>(
         let detail = "no word of the question was read, so that it changes nothing";
         warnings.push(ParameterError::warning("value_interpreted", ASK, detail));
     }
-    let language = list.question.as_ref().and_then(|question| question.interpretation.language_note.clone());
-    warnings.extend(language.map(|note| ParameterError::warning("value_interpreted", ASK, note)));
+    let notes = list.question.iter().flat_map(|question| question.interpretation.notes.iter().cloned());
+    warnings.extend(notes.map(|note| ParameterError::warning("value_interpreted", ASK, note)));
     warnings.extend(list.parsed.warnings.report(catalog));
     warnings.extend(list.parsed.notes.iter().chain(&found.notes).cloned());
     warnings.extend(found.relaxation.as_ref().map(too_narrow));

@@ -1,7 +1,7 @@
 //! Amounts and numbers with their bounds: `over $5m`, `between 1 and 3 million dollars`, `at least 20`.
 
 use crate::ask::period::count_of;
-use crate::ask::token::QuestionToken;
+use crate::ask::token::{QuestionToken, is_currency, is_other_currency};
 use crate::ask::words::{is_in, meaning_of, phrase_of, phrases_from};
 use crate::parse::scalars::parse_amount;
 
@@ -57,9 +57,9 @@ fn article_and_unit(tokens: &[QuestionToken]) -> Option<(QuestionNumber, usize)>
 fn digits_and_unit(tokens: &[QuestionToken], unit_after: Option<&'static str>) -> Option<(QuestionNumber, usize)> {
     let word = tokens.first()?.word.as_str();
     let bare = word.trim_start_matches(['>', '<', '=', '~']);
-    let is_foreign = bare.contains(['€', '£']) || bare.ends_with("eur");
+    let is_foreign = bare.contains(is_other_currency) || bare.ends_with("eur");
     let is_dollar = bare.starts_with('$') || bare.ends_with("usd");
-    let bare = bare.trim_matches(['€', '£', '$']).trim_end_matches("eur").trim_end_matches("usd");
+    let bare = bare.trim_matches(is_currency).trim_end_matches("eur").trim_end_matches("usd");
     let is_percent = bare.ends_with('%');
     let is_open = bare.ends_with('+');
     let bare = bare.trim_end_matches(['+', '%', ',', '.']);
@@ -85,6 +85,15 @@ fn digits_and_unit(tokens: &[QuestionToken], unit_after: Option<&'static str>) -
 
 /// Parses the number at the start; returns it with its length in words.
 fn number(tokens: &[QuestionToken], unit_after: Option<&'static str>) -> Option<(QuestionNumber, usize)> {
+    // `EUR 2m`, `USD 500,000`
+    let is_foreign = tokens.first().is_some_and(|token| token.is_in("currencies"));
+    if is_foreign || tokens.first().is_some_and(|token| token.is(&["usd"])) {
+        let is_next = |token: &&QuestionToken| token.word.starts_with(|char: char| char.is_ascii_digit());
+        let (mut number, length) =
+            tokens.get(1).filter(is_next).and_then(|_| self::number(&tokens[1..], unit_after))?;
+        (number.is_money, number.is_foreign) = (true, number.is_foreign || is_foreign);
+        return Some((number, 1 + length));
+    }
     let (mut number, mut length) = article_and_unit(tokens).or_else(|| digits_and_unit(tokens, unit_after))?;
     while let Some(token) = tokens.get(length) {
         match token.word.as_str() {
@@ -103,8 +112,8 @@ fn number(tokens: &[QuestionToken], unit_after: Option<&'static str>) -> Option<
 /// Two numbers in one word: `$1-3m`.
 fn range(word: &str) -> Option<QuestionAmount> {
     let (first, last) = word.split_once('-')?;
-    let is_foreign = word.contains(['€', '£']);
-    let plain = |text: &str| text.trim_matches(['€', '£', '$']).to_owned();
+    let is_foreign = word.contains(is_other_currency);
+    let plain = |text: &str| text.trim_matches(is_currency).to_owned();
     let (first, last) = (plain(first), plain(last));
     let unit = last.trim_start_matches(|char: char| char.is_ascii_digit() || matches!(char, '.' | ','));
     let is_money = !unit.is_empty() || word.contains('$') || is_foreign;
@@ -133,14 +142,6 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
     if let Some(amount) = range(&first.word) {
         return Some((amount, 1));
     }
-    // `EUR 2m`, `USD 5m`
-    let is_foreign = is_in("currencies", &first.word);
-    if (is_foreign || first.is(&["usd"]))
-        && let Some((found, length)) = tokens.get(1..).and_then(amount)
-        && found.is_money
-    {
-        return Some((QuestionAmount { is_foreign: is_foreign || found.is_foreign, ..found }, 1 + length));
-    }
     if let Some(amount) = figures(tokens) {
         return Some((amount, 2));
     }
@@ -159,7 +160,15 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
     let start = bound.map_or(0, |bound| bound.words.len());
     let rest = tokens.get(start..)?;
     let sign = rest.first()?.word.chars().next();
-    let (first, length) = number(rest, None)?;
+    // `more than billion`, as some languages have it
+    let unit = || {
+        let unit = meaning_of("units", &rest[0].word).filter(|unit| bound.is_some() && unit.len() > 2)?;
+        let value = parse_amount(&format!("1 {unit}"))?;
+        let number = QuestionNumber { value, unit: Some(unit), is_money: true, ..Default::default() };
+        let has_sign = rest.get(1).is_some_and(|token| token.is_in("dollars"));
+        Some((number, 1 + usize::from(has_sign)))
+    };
+    let (first, length) = number(rest, None).or_else(unit)?;
     // `$1m to $5m`
     if bound.is_none()
         && rest.get(length).is_some_and(|token| token.is(&["to"]))

@@ -6,7 +6,7 @@ use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::path::Path;
 use crate::ask::question::QuestionWords;
 use crate::ask::words::{is_in, meaning_of};
-use crate::ask::{Interpretation, ReadPart};
+use crate::ask::{GROUP_BY, Interpretation, ReadPart};
 use crate::{ListPosition, ParseOptions, Request};
 use data::Table;
 
@@ -116,13 +116,23 @@ impl Path<'_, '_> {
         let text = self.written(&(words[0].start..words[words.len() - 1].end));
         let why = "words that no filter reads: only records whose texts have them, best first".to_owned();
         let part = ReadPart { text, parameter: "text".to_owned(), value, why };
-        let options = ParseOptions { strict: true, review_statuses: &[], other_names: &["limit"] };
-        let values: Vec<(String, String)> =
-            interpretation.values().chain([(part.parameter.clone(), part.value.clone())]).collect();
-        let Ok(parsed) = self.catalog.parse(self.resource, &values, options) else { return };
-        let Request::List(query) = parsed.request else { return };
-        if !has_filters || !self.catalog.list(&query, ListPosition::default(), 1).rows.is_empty() {
+        let text = (part.parameter.clone(), part.value.clone());
+        if !has_filters || self.lists_any(interpretation.values().chain([text]).collect()) {
             interpretation.parts.push(part);
         }
+    }
+
+    /// The values of the parts, without groups.
+    pub(super) fn values(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        let parts = self.parts.iter().map(|(_, part)| part).filter(|part| part.parameter != GROUP_BY);
+        parts.map(|part| (part.parameter.clone(), part.value.clone()))
+    }
+
+    /// True if the list has records with these values.
+    pub(super) fn lists_any(&self, values: Vec<(String, String)>) -> bool {
+        let options = ParseOptions { strict: true, review_statuses: &[], other_names: &["limit"] };
+        let parsed = self.catalog.parse(self.resource, &values, options);
+        let Ok(Request::List(query)) = parsed.map(|parsed| parsed.request) else { return false };
+        !self.catalog.list(&query, ListPosition::default(), 1).rows.is_empty()
     }
 }

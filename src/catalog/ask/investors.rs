@@ -12,7 +12,16 @@ const WITH_FIRM: &str = "the investors of its rounds; the firm itself is the fir
 
 impl QuestionWords<'_> {
     fn asks_for_firms(&self) -> bool {
-        self.is_at(0, &["who"]) || self.subject().is_some_and(|(table, _)| table == Table::Firms)
+        self.is_at(0, &["who"]) || self.subject_words().is_some_and(|(table, _)| table == Table::Firms)
+    }
+
+    /// True for the sign of `funds that do not invest in German startups`: which firms did not is no condition on other
+    /// records.
+    pub(super) fn denies_investing(&self, at: usize) -> bool {
+        let end = (at..self.tokens.len()).find(|at| self.tokens[*at].ends_clause).unwrap_or(self.tokens.len() - 1);
+        let firms = || self.subject_words().filter(|(table, _)| *table == Table::Firms);
+        (at..=end).any(|verb| self.is_investing(verb))
+            && firms().is_some_and(|(_, range)| range.end <= at && !(range.end..at).any(|verb| self.is_investing(verb)))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Phrases that require a property to be known or unknown: `without funding`, `undisclosed amounts`.
 
 use crate::ask::path::Path;
-use crate::ask::question::Topic;
 use crate::ask::words::{Phrase, phrases_from};
 use data::Table;
 
@@ -44,27 +43,23 @@ impl Path<'_, '_> {
         }
         // `with websites`, but `with investors from Berlin`
         let known = field_at(field).filter(|name| *text != "with" || *name == "website");
-        // `with no funding since 2012` is a date.
-        if known == Some("total_raised_usd") && !is_known && self.is_date(field + 1) {
-            self.topic = Some(Topic::Raising);
-            self.negate(at);
-            return Some(field + 1 - at);
+        // `without funding`: no round, rather than rounds of unknown amounts.
+        if self.table == Table::Startups && matches!(*text, "with no" | "without" | "no") {
+            let is_funds = known == Some("total_raised_usd") && self.tokens[field].word.starts_with("fund");
+            let rounds = self.records_at(field).filter(|(table, _)| *table == Table::Rounds).map(|(_, length)| length);
+            if let Some(length) = rounds.or((is_funds && !self.is_foreign).then_some(1)) {
+                self.negate(at);
+                return Some(self.no_rounds(field..field + length)? + field - at);
+            }
         }
         let range = at..field + 1;
-        // `without funding`: no round, rather than rounds of unknown amounts.
-        if known == Some("total_raised_usd")
-            && matches!(*text, "with no" | "without" | "no")
-            && self.tokens[field].word.starts_with("fund")
-        {
-            return self.read_as(range, "max_rounds", "0", "no known round");
-        }
         if let Some(name) = known.filter(|_| is_known || !self.is_in(field + 1, "before others")) {
             return self.read_as(range, parameter, name, why);
         }
         // `without revenue in France`: the unknown part is not the place.
         let is_without = self.is_at(at, &["without"]) || self.starts(at, &["with", "no"]);
         let token = self.tokens.get(field).filter(|_| is_without)?;
-        let is_value = self.has_meaning(field, 1) && !token.is_glue();
+        let is_value = self.has_meaning(field, 1) && (!token.is_glue() || self.is_country_us(field));
         // `without investments from Accel` excludes Accel.
         let is_relation = phrases_from("relations", &token.word).any(|relation| self.starts(field, &relation.words));
         let is_named = || token.is_capitalized() && self.name_at(field, &[Table::Firms, Table::Startups]).is_some();

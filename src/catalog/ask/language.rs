@@ -4,13 +4,17 @@
 use foldhash::{HashMap, HashSet};
 use once_cell::sync::Lazy;
 
-use crate::ask::lexicon::{Lexicon, PhraseMeaning};
-use crate::ask::token::{QuestionToken, tokens};
+use crate::ask::lexicon::{Lexicon, PhraseMeaning, is_slip};
+use crate::ask::period::date_in_figures;
+use crate::ask::question::has_other_letter;
+use crate::ask::token::{QuestionToken, is_currency, tokens};
 use crate::ask::words::meaning_of;
 use data::fold::fold;
 use data::{Country, word_file};
 
 const MAX_COUNTRY_WORDS: usize = 4;
+/// Minimum length of a word that may be misspelled.
+const MIN_MISSPELT: usize = 6;
 /// Minimum length of the name of a country in another language: shorter words are often others.
 const MIN_COUNTRY_LETTERS: usize = 4;
 
@@ -19,6 +23,8 @@ struct Language {
     phrases: HashMap<String, Vec<(Vec<String>, &'static str)>>,
     /// Beginnings of words with any ending.
     stems: HashMap<String, &'static str>,
+    /// The words of phrases, by their first byte.
+    words: HashMap<u8, HashSet<String>>,
 }
 
 static LANGUAGES: Lazy<[Language; 5]> = Lazy::new(|| {
@@ -34,20 +40,32 @@ static LANGUAGES: Lazy<[Language; 5]> = Lazy::new(|| {
 
 impl Language {
     fn parse(text: &'static str) -> Self {
-        let mut language = Self { phrases: HashMap::default(), stems: HashMap::default() };
+        let mut language = Self { phrases: HashMap::default(), stems: HashMap::default(), words: HashMap::default() };
         let lines = word_file::entries(text).filter_map(|line| line.split_once(": "));
         for (english, phrase) in lines.flat_map(|(english, phrases)| phrases.split(", ").map(move |it| (english, it))) {
             if let Some(stem) = phrase.strip_suffix('*') {
-                language.stems.entry(fold(stem)).or_insert(english);
+                let stem = fold(stem);
+                language.words.entry(stem.as_bytes()[0]).or_default().insert(stem.clone());
+                language.stems.entry(stem).or_insert(english);
                 continue;
             }
             let words: Vec<String> = fold(&phrase.replace(['\'', '’'], " ")).split(' ').map(str::to_owned).collect();
+            for word in words.iter().filter(|word| word.len() >= MIN_MISSPELT) {
+                language.words.entry(word.as_bytes()[0]).or_default().insert(word.clone());
+            }
             language.phrases.entry(words[0].clone()).or_default().push((words, english));
         }
         let by_length =
             |phrases: &mut Vec<(Vec<String>, &str)>| phrases.sort_by_key(|(words, _)| usize::MAX - words.len());
         language.phrases.values_mut().for_each(by_length);
         language
+    }
+
+    /// The only word of the language that a misspelled one may be: `inteligensia`.
+    fn nearest(&self, word: &str) -> Option<&str> {
+        let words = self.words.get(word.as_bytes().first()?).filter(|words| !words.contains(word))?;
+        let mut near = words.iter().filter(|known| is_slip(word, known) || has_other_letter(word, known));
+        near.next().filter(|_| near.next().is_none()).map(String::as_str)
     }
 
     /// The longest phrase at the beginning of some words: its length and what it is in English.
@@ -100,14 +118,29 @@ pub(super) fn is_english(token: &QuestionToken) -> bool {
     token.is_glue() || ENGLISH.iter().any(|section| meaning_of(section, &token.word).is_some())
 }
 
-/// True for a word that negates in one of the languages.
-pub(super) fn is_negation(word: &str) -> bool {
+/// True if a word means one of a section in one of the languages.
+fn has_meaning_in(word: &str, section: &str) -> bool {
     let found = LANGUAGES.iter().filter_map(|language| language.phrases.get(word)).flatten();
-    found.filter(|(words, _)| words.len() == 1).any(|(_, english)| meaning_of("negations", english).is_some())
+    found.filter(|(words, _)| words.len() == 1).any(|(_, english)| meaning_of(section, english).is_some())
 }
 
-/// Replaces the words of another language, if a question has more of them than English ones; true if it has.
-pub(super) fn to_english(tokens: Vec<QuestionToken>, lexicon: &Lexicon) -> (Vec<QuestionToken>, bool) {
+/// True for a word that negates in one of the languages.
+pub(super) fn is_negation(word: &str) -> bool {
+    has_meaning_in(word, "negations")
+}
+
+/// True for an article, a preposition or the like of one of the languages: German `mit`.
+pub(super) fn is_function_word(word: &str) -> bool {
+    has_meaning_in(word, "glue")
+}
+
+/// Replaces the words of another language, if a question has more of them than English ones; true if it has. A name of a
+/// record is no misspelled word.
+pub(super) fn to_english(
+    mut tokens: Vec<QuestionToken>,
+    lexicon: &Lexicon,
+    is_name: &dyn Fn(&str) -> bool,
+) -> (Vec<QuestionToken>, bool) {
     // Names of several words keep theirs: `Rio de Janeiro`.
     let named = |at: usize| {
         (2..=4).rev().find(|length| {
@@ -121,25 +154,55 @@ pub(super) fn to_english(tokens: Vec<QuestionToken>, lexicon: &Lexicon) -> (Vec<
     for at in 0..tokens.len() {
         let length = named(at).unwrap_or(0);
         kept[at..at + length].fill(true);
+        // `Uber's investors`, `Uber vs Lyft`, but `Uber 5 Millionen`
+        let is_number =
+            |at: usize| tokens.get(at).is_none_or(|token| token.word.starts_with(|char: char| char.is_ascii_digit()));
+        let is_name = || is_name(&tokens[at].word) && !is_number(at + 1) && has_meaning_in(&tokens[at].word, "bounds");
+        kept[at] |= tokens[at].is_capitalized() && (tokens[at].is_possessive || is_name());
     }
     let evidence = |language: &Language| {
         let (mut own, mut english, mut covered, mut at) = (0_i32, 0_i32, 0_i32, 0);
+        let mut has_function = false;
         while at < tokens.len() {
             let found = language.find(&tokens[at..]).filter(|_| !kept[at]);
             let length = found.map_or(1, |(length, _)| length);
             let is_own = found.is_some_and(|(_, word)| length > 1 || word != tokens[at].word);
             let is_both = is_english(&tokens[at]);
+            let is_lower = !tokens[at].is_capitalized() && is_own && !is_both && !lexicon.has(&tokens[at].word);
+            has_function |= is_lower && found.is_some_and(|(_, word)| meaning_of("glue", word).is_some());
             let words = length as i32;
             own += words * i32::from(is_own && (length > 1 || !is_both && !lexicon.has(&tokens[at].word)));
             covered += words * i32::from(is_own);
             english += i32::from(found.is_none() && is_both);
             at += length;
         }
-        (own, covered - english, own - english)
+        // An article or a preposition of the language decides between as many words of both.
+        (own, covered - english, own - english + i32::from(has_function))
     };
     let scores = LANGUAGES.iter().map(|language| (evidence(language), language));
     let best = scores.filter(|((own, _, lead), _)| *own > 0 && *lead > 0).max_by_key(|(score, _)| *score);
     let language = best.map(|(_, language)| language);
+    if let Some(language) = language {
+        for at in 0..tokens.len() {
+            let token = &tokens[at];
+            let is_word = token.word.len() >= MIN_MISSPELT && token.word.bytes().all(|byte| byte.is_ascii_lowercase());
+            let is_known = kept[at] || lexicon.has(&token.word) || is_english(token);
+            if is_word
+                && !is_known
+                && language.find(&tokens[at..=at]).is_none()
+                && !is_name(&token.word)
+                && let Some(nearest) = language.nearest(&tokens[at].word)
+            {
+                tokens[at].word = nearest.to_owned();
+            }
+        }
+    }
+    // Another date tells the order of the day and the month: `01/02/2014 to 30/06/2014`.
+    let begins_with_day = |token: &QuestionToken| {
+        let first = token.raw.split(['/', '.', '-']).next().and_then(|first| first.parse::<u32>().ok());
+        first.is_some_and(|first| (13..=31).contains(&first)) && date_in_figures(&token.raw, false).is_some()
+    };
+    let is_day_first = language.is_some() || tokens.iter().any(begins_with_day);
     let mut read = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while at < tokens.len() {
@@ -155,10 +218,13 @@ pub(super) fn to_english(tokens: Vec<QuestionToken>, lexicon: &Lexicon) -> (Vec<
             at += length;
         } else {
             let mut token = tokens[at].clone();
-            if language.is_some() {
+            if let Some(date) = date_in_figures(&token.word, is_day_first) {
+                token.word = date;
+            } else if language.is_some() {
                 token.word = with_decimal_point(&token.word);
             }
-            match read.last_mut().filter(|last| language.is_some() && continues_number(&last.word, &token.word)) {
+            let may_continue = language.is_some() || token.word == "000";
+            match read.last_mut().filter(|last| may_continue && continues_number(last, &token.word)) {
                 // `500 000`
                 Some(last) => {
                     last.word.push_str(&token.word);
@@ -173,14 +239,11 @@ pub(super) fn to_english(tokens: Vec<QuestionToken>, lexicon: &Lexicon) -> (Vec<
 }
 
 /// True if three digits belong to the number before them.
-fn continues_number(number: &str, group: &str) -> bool {
+fn continues_number(number: &QuestionToken, group: &str) -> bool {
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let digits = number.trim_start_matches(['$', '€', '£']);
-    let is_begun = match digits.len() {
-        1..=3 => is_digits(digits),
-        length => length % 3 == 0 && is_digits(digits) && length < 10,
-    };
-    group.len() == 3 && is_digits(group) && is_begun
+    let digits = number.word.trim_start_matches(is_currency);
+    let is_begun = (1..=3).contains(&digits.len()) || number.word.len() > number.raw.len();
+    group.len() == 3 && is_digits(group) && is_digits(digits) && is_begun && digits.len() < 13 && !number.ends_clause
 }
 
 /// English words in place of others. Each is written as all of those, with a capital letter if it `is_name`.
@@ -213,7 +276,10 @@ fn country_at(tokens: &[QuestionToken], is_foreign: bool, lexicon: &Lexicon) -> 
         let is_split = tokens[..length - 1].iter().any(|token| token.ends_clause);
         let words: Vec<&str> = tokens[..length].iter().map(|token| token.raw.as_str()).collect();
         let country = Country::read(&words.join(" ")).filter(|_| !is_split)?;
-        Some((length, country))
+        // `Nigera` is Niger in Latvian with its mark, and rather Nigeria without.
+        let is_other = |(name, other): (&str, Country)| other != country && is_slip(&first.word, name);
+        let is_unsure = length == 1 && first.raw.is_ascii() && Country::names().any(is_other);
+        (!is_unsure).then_some((length, country))
     })
 }
 

@@ -3,6 +3,7 @@
 use foldhash::{HashMap, HashSet};
 use once_cell::sync::Lazy;
 
+use crate::ask::question::has_other_letter;
 use crate::ask::words::{Phrase, phrases};
 use crate::sector_names::SectorNames;
 use data::fold::fold;
@@ -20,9 +21,6 @@ pub(super) const MIN_STARTUPS: u32 = 20;
 /// Minimum number of records of a city in lower case, unless it follows a preposition of place.
 const MIN_PLAIN_RECORDS: u32 = 20;
 
-/// Ratio of records by which the main name of a city exceeds its other names.
-const FAR_MORE: u32 = 10;
-
 /// Cities that are also plain words; read as cities only if capitalized after a preposition of place.
 static PLAIN_CITIES: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("plain_cities.txt").lines().collect());
 
@@ -30,9 +28,10 @@ static PLAIN_CITIES: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("plain_citi
 pub(crate) enum PhraseMeaning {
     /// Values of `country`: codes or a region.
     Country(String),
-    /// A value of `city`. `is_plain`: also a plain word. `is_rare`: few records, so that the word may mean another.
+    /// Names of a city, as a value of `city`. `is_plain`: also a plain word. `is_rare`: few records, so that the word may
+    /// mean another.
     City {
-        name: String,
+        names: String,
         is_plain: bool,
         is_rare: bool,
     },
@@ -82,7 +81,7 @@ impl Lexicon {
         let roles = phrases("roles").iter();
         roles.for_each(|phrase| lexicon.add_with_plural(phrase.text, &PhraseMeaning::Role(phrase.meaning)));
         let roles = Role::ALL.iter().filter(|role| !matches!(role, Role::Other | Role::Investor));
-        roles.for_each(|role| lexicon.add(&fold(role.name()), PhraseMeaning::Role(role.name())));
+        roles.for_each(|role| lexicon.add_with_plural(&fold(role.name()), &PhraseMeaning::Role(role.name())));
         lexicon.add_places(snapshot);
         lexicon.add_sectors(snapshot, sectors);
         lexicon
@@ -162,19 +161,19 @@ impl Lexicon {
             if own < MIN_CITY_RECORDS || is_no_city {
                 continue;
             }
-            let meaning = |spelled: &str, name: &str| PhraseMeaning::City {
-                name: name.to_owned(),
+            let meaning = |spelled: &str, names: String| PhraseMeaning::City {
                 is_plain: PLAIN_CITIES.contains(spelled),
-                is_rare: records(name) < MIN_PLAIN_RECORDS,
+                is_rare: names.split(',').map(records).sum::<u32>() < MIN_PLAIN_RECORDS,
+                names,
             };
             let others = city::names_of(name);
-            // The name in far more records: `NYC` is New York.
-            let main = others.iter().copied().max_by_key(|other| records(other));
-            let main = main.filter(|main| records(main) >= own.saturating_mul(FAR_MORE)).unwrap_or(name);
-            self.add(name, meaning(name, main));
+            // Records may have the name in most records, too: `NYC` is also New York.
+            let main = others.iter().copied().max_by_key(|other| records(other)).unwrap_or(name);
+            let with_main = |other: &str| if records(other) > 0 { format!("{main},{other}") } else { main.to_owned() };
+            self.add(name, meaning(name, if main == name { main.to_owned() } else { with_main(name) }));
             // Names of the city that hardly any record has.
             others.iter().filter(|other| main == name && records(other) < MIN_CITY_RECORDS).for_each(|other| {
-                self.add(other, meaning(other, name));
+                self.add(other, meaning(other, with_main(other)));
             });
         }
     }
@@ -232,7 +231,8 @@ impl Lexicon {
     pub(crate) fn nearest<'a>(&'a self, word: &str, others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
         let is_near = |known: &&str| {
             let is_rare = |meaning: &PhraseMeaning| matches!(meaning, PhraseMeaning::City { is_rare: true, .. });
-            is_slip(word, known) && !self.meanings(known).iter().any(is_rare)
+            let meanings = self.meanings(known);
+            is_slip(word, known) && (meanings.is_empty() || !meanings.iter().all(is_rare))
         };
         let first = *word.as_bytes().first()?;
         let words = self.words.get(&first).into_iter().flatten().map(String::as_str);
@@ -242,11 +242,19 @@ impl Lexicon {
     }
 
     /// Finds the word that a word of a two-word phrase was meant to be, as [`Lexicon::nearest`] does: `angel netwrok`.
-    pub(crate) fn nearest_part(&self, before: &str, word: &str, after: &str) -> Option<&str> {
-        let is_known = |phrase: String| self.phrases.contains_key(&phrase);
+    /// Another letter counts in the name of a place: `Belo Horisonte`.
+    pub(crate) fn nearest_part(&self, before: &str, word: &str, after: &str, next: &str) -> Option<&str> {
         let parts = self.parts.get(word.as_bytes().first()?).filter(|parts| !parts.contains(word))?;
-        let fits = |part: &&String| is_known(format!("{before} {part}")) || is_known(format!("{part} {after}"));
-        parts.iter().filter(|part| is_slip(word, part)).filter(fits).min().map(String::as_str)
+        let phrases = |part: &str| {
+            let phrases = [format!("{before} {part}"), format!("{part} {after}"), format!("{part} {after} {next}")];
+            phrases.into_iter().filter_map(|phrase| self.phrases.get(&phrase))
+        };
+        let fits = |part: &&String| {
+            let is_place = |meanings: &Vec<PhraseMeaning>| meanings.iter().any(PhraseMeaning::is_place);
+            let is_other = || has_other_letter(word, part) && phrases(part).any(is_place);
+            is_slip(word, part) && phrases(part).next().is_some() || is_other()
+        };
+        parts.iter().filter(fits).min().map(String::as_str)
     }
 
     /// True if the release or the vocabularies have exactly this phrase.

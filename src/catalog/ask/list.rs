@@ -2,12 +2,12 @@
 
 use crate::aggregate::GroupOrder;
 use crate::amounts::amount_field;
+use crate::ask::names::SEARCHED;
 use crate::ask::question::QuestionWords;
 use crate::ask::{Interpretation, ReadPart};
 use crate::{Catalog, Resource};
-use data::Table;
-use data::fold::fold;
 use data::vocabulary::{Vocabulary, vocabulary};
+use data::{Role, Table};
 
 vocabulary! {
     AnswerKind, "kind of answer", {
@@ -40,15 +40,10 @@ const OTHER_LIST: u32 = 600;
 /// Cost of a reading that sets nothing.
 const NOTHING_READ: u32 = 100_000;
 
-/// True for words that people say for firms of any kind, but that also name a kind: `VCs`, `venture funds`.
-fn names_a_kind(word: &str) -> bool {
-    let word = fold(word);
-    word.starts_with("vc") || word.starts_with("venture")
-}
-
 /// The part with the name of a record, if the question is about one.
 fn record_part(interpretation: &Interpretation) -> Option<&ReadPart> {
-    interpretation.parts.iter().find(|part| matches!(part.parameter.as_str(), "slug" | "q"))
+    let is_name = |part: &&ReadPart| part.parameter == "slug" || part.parameter == "q" && part.why != SEARCHED;
+    interpretation.parts.iter().find(is_name)
 }
 
 impl Catalog {
@@ -57,21 +52,33 @@ impl Catalog {
     pub fn ask(&self, text: &str) -> AskedList {
         let words = QuestionWords::new(self, self.lexicon(), text);
         let named = words.subject();
-        let reads_nothing =
-            |interpretation: &Interpretation| interpretation.parts.iter().all(|part| part.parameter == "text");
+        // In `investors of Acme`, `investors` alone is no reading of people.
+        let are_firms = named.as_ref().is_some_and(|(table, _)| *table == Table::Firms);
+        let reads_nothing = |interpretation: &Interpretation| {
+            let is_empty = |part: &ReadPart| {
+                let is_investor = part.parameter == "role" && part.value == Role::Investor.name();
+                part.parameter == "text" || are_firms && is_investor && !interpretation.unread.is_empty()
+            };
+            interpretation.parts.iter().all(is_empty)
+        };
         let mut read = ASKED.map(|resource| (resource, self.interpret_words(resource, &words)));
         // `who invested in the series A of Acme`, `the largest series B in France`, `which country raised the most`
+        let (sizes_a_round, states_startups) = (words.sizes_a_round(), words.states_startups());
         let (asks_for_sum, compares_amounts) = (words.asks_for_sum(), words.compares_amounts());
         let is_of_rounds = read.iter().any(|(resource, read)| {
             let has = |names: &[&str]| read.parts.iter().any(|part| names.contains(&part.parameter.as_str()));
             let is_sized = read.parts.iter().any(|part| part.parameter == "sort" && part.value.contains("amount"));
             let is_round = is_sized || has(&["since", "until", "min_amount_usd", "max_amount_usd"]);
-            let is_of_stage = has(&["stage"]) && (has(&["startup"]) || (named.is_none() && is_round));
+            let is_of_stage =
+                has(&["stage"]) && (has(&["startup"]) || (named.is_none() && is_round && !states_startups));
             // `co-investors of Acme`, `the most active investors in biotech`
             let names_firms = named.as_ref().is_some_and(|(table, _)| *table == Table::Firms);
             let are_firms = names_firms && read.groups() == Some("investor") && read.conditions() > 1;
             let is_compared = compares_amounts && read.groups().is_some();
-            *resource == Resource::Rounds && (is_of_stage || is_compared || (are_firms && read.unread.is_empty()))
+            // `startups that raised a series A of more than $10m`
+            let is_of_size = sizes_a_round && !names_firms && has(&["min_amount_usd", "max_amount_usd"]);
+            let is_one = is_of_stage || is_compared || is_of_size || (are_firms && read.unread.is_empty());
+            *resource == Resource::Rounds && is_one
         });
         let cost = |(resource, interpretation): &(Resource, Interpretation)| {
             let is_other = match asks_for_sum {
@@ -99,13 +106,16 @@ impl Catalog {
         let is_sum = asks_for_sum && resource == Resource::Rounds;
         let why = match (&record, named) {
             (Some(record), _) => format!("`{}` is a name of {plural}", record.text),
-            (None, Some((Table::Firms, word))) if resource == Resource::Firms && names_a_kind(&word) => {
+            (None, Some((Table::Firms, word))) if resource == Resource::Firms && words.subject_is_venture_capital() => {
                 format!("`{word}` names {plural} of any kind; with `kind=vc`, venture capital firms alone")
             }
             (None, Some((Table::Firms, word))) if interpretation.groups() == Some("investor") => {
                 format!("`{word}` names firms, which are counted by their {plural}")
             }
             (None, Some((table, word))) if table == resource.table() => format!("`{word}` names {plural}"),
+            (None, _) if sizes_a_round && resource == Resource::Rounds => {
+                format!("the amount is that of {plural}, which name their startups")
+            }
             (None, _) if is_sum => format!("the question asks for a sum of {plural}"),
             (None, _) if reads_nothing(&interpretation) => {
                 format!("nothing of the question is understood; its words are searched in descriptions of {plural}")
@@ -113,7 +123,7 @@ impl Catalog {
             (None, _) => format!("read for {plural}, most of the question is understood"),
         };
         let kind = match interpretation.groups() {
-            _ if record.is_some() => AnswerKind::Record,
+            _ if record.is_some_and(|part| part.parameter == "q" || !part.value.contains(',')) => AnswerKind::Record,
             Some(_) => AnswerKind::Count,
             None if asks_for_sum || words.asks_for_count() => AnswerKind::Count,
             None => AnswerKind::List,

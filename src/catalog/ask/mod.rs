@@ -55,9 +55,9 @@ pub struct Interpretation {
     #[serde(rename = "interpreted")]
     pub parts: Vec<ReadPart>,
     pub unread: Vec<String>,
-    /// A sentence on the language of the question, if questions in it are not read.
+    /// Sentences on what questions cannot be read for: their language, the currency of an amount.
     #[serde(skip)]
-    pub language_note: Option<String>,
+    pub notes: Vec<String>,
     /// The order of the groups, if not the usual one: `which sectors got the most funding`.
     #[serde(skip)]
     pub group_order: Option<GroupOrder>,
@@ -132,9 +132,10 @@ impl Catalog {
     fn interpret_words(&self, resource: Resource, words: &Rc<QuestionWords<'_>>) -> Interpretation {
         let mut interpretation = Path::read(Question::new(Rc::clone(words), resource), &COSTS);
         if !interpretation.unread.is_empty() {
-            interpretation.language_note = language::unread_language(words.text, words.lexicon).map(|language| {
+            let language = language::unread_language(words.text, words.lexicon);
+            interpretation.notes.extend(language.map(|language| {
                 format!("the question was read as English only, and seems to be in {language}; {READ_LANGUAGES}")
-            });
+            }));
         }
         interpretation
     }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::NameMatch;
 use crate::ask::ReadPart;
+use crate::ask::language;
 use crate::ask::path::{Path, PathPart};
 use crate::ask::question::{NameAt, OwnName, Topic, records_meant};
 use crate::ask::token::QuestionToken;
@@ -36,6 +37,11 @@ pub(super) const MAX_NAME_WORDS: usize = 6;
 /// Why words are the name of a record.
 pub(super) const NAME: &str = "name of a record";
 
+const PERSON: &str = "name of a person";
+
+/// Why words are those that the names of the listed records have.
+pub(super) const SEARCHED: &str = "name to search for";
+
 impl Path<'_, '_> {
     /// Reads `called Blink`, `who is Jane Doe`: a name to search for, up to the end of the clause.
     pub(super) fn called(&mut self, at: usize) -> Option<usize> {
@@ -52,7 +58,7 @@ impl Path<'_, '_> {
         if is_person && self.catalog.rows_named(self.table, &name).is_empty() {
             return None;
         }
-        self.add(from..end, "q", name, "name to search for").then_some(end - at)
+        self.add(from..end, "q", name, if is_marked { SEARCHED } else { PERSON }).then_some(end - at)
     }
 
     /// Reads `at startups`, `at VCs` among people.
@@ -97,6 +103,12 @@ impl Path<'_, '_> {
             ("lead", Table::Startups) => "investor",
             _ => parameter,
         };
+        // `average check of Acme` asks for no people.
+        let is_of_unread = self.unread.last().is_some_and(|range| range.end == at)
+            || at > 0 && (self.record_at(at - 1) == Some(Table::Rounds) || self.is_after(at, &["portfolio"]));
+        if self.table == Table::People && is_of_unread && self.is_in(at, "at or from") {
+            return None;
+        }
         let relation = phrases_from("relations", &self.tokens[at].word).find(|relation| {
             self.starts(at, &relation.words) && self.resource.parameter(own(relation.meaning)).is_some()
         })?;
@@ -205,7 +217,7 @@ impl Path<'_, '_> {
             && let Some((_, length)) = self.name_at(at, &[Table::People]).filter(|(_, length)| *length > 1)
         {
             let name = self.written(&(at..at + length));
-            return self.add(at..at + length, "q", name, "name to search for").then_some(length);
+            return self.add(at..at + length, "q", name, PERSON).then_some(length);
         }
         let (parameter, slug, length) = self.own_name(at)?;
         if self.table == Table::People && self.is_backer(at) {
@@ -325,7 +337,8 @@ impl Path<'_, '_> {
             let size = self.catalog.size(table, self.catalog.snapshot().find(table, &slug)?);
             // A word in lower case is a name only of a well-known record.
             let tokens = &self.tokens[at..at + length];
-            if tokens.iter().all(|token| token.is_glue() && !token.is_capitalized()) {
+            let is_word = |token: &QuestionToken| token.is_glue() || language::is_function_word(&token.word);
+            if tokens.iter().all(|token| !token.is_capitalized() && is_word(token)) {
                 return None;
             }
             let is_sure = tokens[length - 1].is_possessive
@@ -346,6 +359,12 @@ impl Path<'_, '_> {
         self.tokens[at + length - 1].is_possessive
             || self.is_in(at + length, "of a record")
             || self.follows(at, "before a record")
+    }
+
+    /// True if a value of the release or a written name begins at a word.
+    pub(super) fn names_value(&self, at: usize) -> bool {
+        self.has_meaning(at, 1)
+            || self.tokens[at].is_capitalized() && self.name_at(at, &[Table::Firms, Table::Startups]).is_some()
     }
 
     /// True if hardly any description has a word: `zomato`, but not `bridge`.

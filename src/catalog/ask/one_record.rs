@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use crate::ask::language;
 use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::names::{MAX_NAME_WORDS, MIN_BEGUN_SIZE, MIN_NAMED_SIZE};
 use crate::ask::path::Path;
 use crate::ask::question::records_meant;
 use crate::ask::words::{phrases, phrases_from};
 use crate::ask::{Interpretation, ReadPart};
-use crate::{Catalog, NameMatch};
+use crate::{Catalog, NameMatch, ParseOptions};
 use data::{Facet, Table};
 
 /// Number of words on each side of an unknown word that may belong to the same name.
@@ -24,7 +25,11 @@ impl Path<'_, '_> {
     pub(super) fn about_one_record(&self) -> Option<Interpretation> {
         self.resource.parameter("slug")?;
         let fields: Vec<Option<&str>> = (0..self.tokens.len()).map(|at| self.field_asked(at)).collect();
-        let is_name = |at: &usize| fields[*at].is_none() && !self.tokens[*at].is_glue();
+        let is_counting = |at: usize| self.find_phrase(at, "counting").is_some();
+        let is_name = |at: &usize| fields[*at].is_none() && !self.tokens[*at].is_glue() && !is_counting(*at);
+        if (0..self.tokens.len()).any(|at| self.is_in(at, "together")) {
+            return None;
+        }
         let first = (0..self.tokens.len()).find(is_name)?;
         let last = (0..self.tokens.len()).rfind(is_name)?;
         if last - first >= MAX_NAME_WORDS {
@@ -52,10 +57,74 @@ impl Path<'_, '_> {
         Some(self.one_record(&range, &rows, field, unread))
     }
 
+    /// Reads `Uber vs Lyft`, `Acme or Blink, which raised more?`: two names, next to words for what records have.
+    pub(super) fn compared_records(&self) -> Option<Interpretation> {
+        self.resource.parameter("slug")?;
+        // `Acme and Blink rounds`, `founders of Acme and Blink`, `what Acme and Blink have in common`
+        let is_list = |at: usize| {
+            let is_asked = self.follows(at, "comparatives of records") || self.tokens[at].is_capitalized();
+            let is_plural = self.record_at(at).is_some() && self.tokens[at].word.ends_with('s') && !is_asked;
+            let meanings = self.lexicon.meanings(&self.tokens[at].word);
+            let is_role = || meanings.iter().any(|meaning| matches!(meaning, PhraseMeaning::Role(_)));
+            is_plural || is_role() || self.is_in(at, "together")
+        };
+        let count = self.tokens.len();
+        if (0..count).any(is_list) {
+            return None;
+        }
+        let is_joint =
+            |at: &usize| self.is_in(*at, "joints") || self.is_in(*at, "versus") || self.is_in(*at, "against");
+        let named = |range: Range<usize>| Some((range.clone(), self.records_named(&range)?));
+        let pair = |joint: usize| {
+            let (from, to) = (joint.saturating_sub(MAX_NAME_WORDS), joint + 1);
+            let left = (from..joint).find_map(|from| named(from..joint))?;
+            let from = (to..count).find(|at| !self.tokens[*at].is_glue())?;
+            let right = (from + 1..=count.min(from + MAX_NAME_WORDS)).rev().find_map(|to| named(from..to))?;
+            Some((left, right))
+        };
+        let ((left, one), (right, other)) = (1..count.saturating_sub(1)).filter(is_joint).find_map(pair)?;
+        let slug = |rows: &[u32]| self.catalog.snapshot().slug(self.table, rows[0]);
+        let is_compared = |at: usize| self.is_in(at, "versus") || self.is_in(at, "comparing");
+        let others = || (0..count).filter(|at| !left.contains(at) && !right.contains(at));
+        // `Music and Games`
+        let plain = [&left, &right].into_iter().filter(|range| self.has_meaning(range.start, range.len())).count();
+        if slug(&one) == slug(&other)
+            || plain > usize::from(others().any(is_compared))
+            || self.is_object(&left)
+            || self.names_others(left.start)
+            || others().any(|at| self.has_meaning(at, 1) && self.field_asked(at).is_none())
+        {
+            return None;
+        }
+        let is_known = |at: usize| self.tokens[at].is_glue() || self.is_structural(at) || is_compared(at);
+        let unread: Vec<_> =
+            others().filter(|at| !is_known(*at) && self.field_asked(*at).is_none_or(|field| field == NONE)).collect();
+        let why = format!("names of {}", self.table.plural());
+        let value = format!("{},{}", slug(&one), slug(&other));
+        let names = ReadPart { text: self.written(&(left.start..right.end)), parameter: "slug".to_owned(), value, why };
+        // `who raised more rounds`
+        let more = others().find(|at| self.is_in(*at, "comparatives of records"));
+        let behind = more.and_then(|more| self.field_asked(others().find(|at| *at == more + 1)?));
+        let asked = others().filter(|_| more.is_some()).filter_map(|at| Some((at, self.field_asked(at)?)));
+        let field = behind.filter(|field| *field != NONE).or_else(|| self.answering(asked));
+        let sort = field.map(|field| format!("-{field}")).filter(|sort| {
+            let options = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
+            self.catalog.accepts(self.resource, &[("sort".to_owned(), sort.clone())], options)
+        });
+        let part = |value: String| {
+            let (parameter, why) = ("sort".to_owned(), "order".to_owned());
+            ReadPart { text: self.text.trim().to_owned(), parameter, value, why }
+        };
+        let cost = UNREAD_NEXT_TO_NAME * unread.len() as u32;
+        let unread = unread.iter().map(|at| self.written(&(*at..at + 1))).collect();
+        let parts = [names].into_iter().chain(sort.map(part)).collect();
+        Some(Interpretation { parts, unread, cost, ..Interpretation::default() })
+    }
+
     /// The record that the unread words name, if the question lists no others: `flipkart yearly profit in Asia`.
     pub(super) fn unread_record(&self) -> Option<Interpretation> {
         self.resource.parameter("slug")?;
-        if (0..self.tokens.len()).any(|at| self.is_list_word(at)) {
+        if (0..self.tokens.len()).any(|at| self.is_list_word(at) || self.is_in(at, "together")) {
             return None;
         }
         let is_unread = |at: usize| self.unread.iter().any(|range| range.contains(&at)) && !self.is_structural(at);
@@ -144,6 +213,7 @@ impl Path<'_, '_> {
         let tokens = &self.tokens[range.clone()];
         if tokens[..tokens.len() - 1].iter().any(|token| token.ends_clause)
             || tokens.iter().all(|token| token.is_glue())
+            || matches!(tokens, [token] if !token.is_capitalized() && language::is_function_word(&token.word))
         {
             return None;
         }

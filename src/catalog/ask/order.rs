@@ -32,6 +32,12 @@ impl Path<'_, '_> {
             self.topic = Some(Topic::Raising);
             return self.count_by(at..end, "investor", COUNTED);
         }
+        // `Berlin vs Paris`
+        let last = self.parts.last().filter(|(range, _)| range.end == at && self.is_in(at, "versus"));
+        let compared = last.and_then(|(_, part)| group_by(self.resource, &part.parameter));
+        if let Some(compared) = compared.filter(|_| at + 1 < self.tokens.len() && self.has_meaning(at + 1, 1)) {
+            return self.count_by(at..at + 1, compared, COUNTED);
+        }
         let property = |at: usize| self.property_at(at);
         // `by founding year`
         let founded = |at: usize| self.is_in(at, "foundation") && property(at + 1) == Some("founded_year");

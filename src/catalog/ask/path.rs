@@ -11,6 +11,10 @@ use crate::ask::sector::largest_sector;
 use crate::ask::token::QuestionToken;
 use crate::ask::words::meaning_of;
 use crate::ask::{GROUP_BY, Interpretation, ReadPart};
+use data::Table;
+
+/// Maximum number of words between a value of an enumeration and the joint before its last one: `France, Spain or Italy`.
+const MAX_LISTED: usize = 6;
 
 /// A word such as `not`. It governs the next value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +134,8 @@ impl<'q, 'a> Path<'q, 'a> {
     }
 
     fn read_words(question: Question<'a>, costs: &Costs) -> Interpretation {
-        if let Some(interpretation) = Path::new(&question).about_one_record() {
+        let path = Path::new(&question);
+        if let Some(interpretation) = path.compared_records().or_else(|| path.about_one_record()) {
             return interpretation;
         }
         let path = cheapest(&question, costs);
@@ -152,7 +157,7 @@ impl<'q, 'a> Path<'q, 'a> {
             self.leave(range);
             return false;
         }
-        let continues = self.continues_negation(range.start, parameter);
+        let continues = self.continues_negation(&range, parameter);
         let sign = self.sign.take();
         let prefix = if sign.is_some() || continues { "not_" } else { "" };
         let parameter = format!("{prefix}{parameter}");
@@ -169,7 +174,11 @@ impl<'q, 'a> Path<'q, 'a> {
             return false;
         }
         let text = self.written(&range);
-        self.parts.push((range, Rc::new(ReadPart { text, parameter, value, why: why.to_owned() })));
+        let why = match self.misspelling(&range) {
+            Some((written, word)) => format!("{why}; `{written}` was taken for `{word}`"),
+            None => why.to_owned(),
+        };
+        self.parts.push((range, Rc::new(ReadPart { text, parameter, value, why })));
         true
     }
 
@@ -219,13 +228,21 @@ impl<'q, 'a> Path<'q, 'a> {
         self.catalog.accepts(self.resource, &values, options)
     }
 
-    /// True if only `and`, `or` or a comma separates an excluded value from another: `not in Germany or France`.
-    fn continues_negation(&self, at: usize, parameter: &str) -> bool {
-        self.parts.last().is_some_and(|(range, part)| {
-            part.parameter.strip_prefix("not_") == Some(parameter)
-                && (range.end < at || self.tokens[at - 1].ends_clause)
-                && (range.end..at).all(|between| self.is_in(between, "between exclusions"))
-        })
+    /// True if only `and`, `or` or a comma separates an excluded value from another: `not in Germany or France`. A comma
+    /// alone, as in `not mobile, gaming startups`, ends the exclusion in front of a word for the listed records.
+    fn continues_negation(&self, range: &Range<usize>, parameter: &str) -> bool {
+        let at = range.start;
+        let Some((last, _)) =
+            self.parts.last().filter(|(_, part)| part.parameter.strip_prefix("not_") == Some(parameter))
+        else {
+            return false;
+        };
+        let is_joint = |at: usize| self.is_in(at, "joints of exclusions");
+        let is_enumerated = || (range.end..self.tokens.len()).take(MAX_LISTED).any(is_joint);
+        let is_list = || !self.follows(at, "in or from") && self.record_at(range.end).is_none() || is_enumerated();
+        let is_comma = last.end > 0 && self.text[self.tokens[last.end - 1].place.end..].starts_with(',');
+        (last.end..at).all(|between| self.is_in(between, "between exclusions"))
+            && ((last.end..at).any(is_joint) || is_comma && is_list())
     }
 
     pub(super) fn keep_valid(&mut self, parts: Vec<PathPart>) {
@@ -287,18 +304,51 @@ impl<'q, 'a> Path<'q, 'a> {
         self.unread.extend(both.filter(|_| !is_required && !self.parts.is_empty()).map(|at| at..at + 1));
     }
 
-    /// Makes one round of a firm and a period behind its verb: `companies that Accel backed in 2012`.
+    /// Makes one round of a firm, a stage and a period that one clause joins: `a series A from Accel in 2012`, `companies
+    /// that Accel backed in 2012`.
     fn join_rounds(&mut self) {
-        let is_period = |part: &ReadPart| matches!(part.parameter.as_str(), "raised_since" | "raised_until");
-        let period = self.parts.iter().find(|(_, part)| is_period(part)).map_or(0, |(range, _)| range.start);
-        let verb = (0..period).rev().find(|at| meaning_of("topics", &self.tokens[*at].word).is_some());
-        if verb.is_some_and(|verb| self.is_investing(verb) || self.is_at(verb + 1, &["by"])) {
-            let mut parts = self.parts.clone();
-            for (_, part) in parts.iter_mut().filter(|(_, part)| part.parameter == "investor") {
-                Rc::make_mut(part).parameter = "raised_from".to_owned();
+        const OF_ROUND: [&str; 5] = ["investor", "raised_stage", "raised_since", "raised_until", "stage"];
+        let mut parts = self.parts.clone();
+        let of_round = (0..parts.len()).filter(|index| OF_ROUND.contains(&parts[*index].1.parameter.as_str()));
+        let of_round: Vec<usize> = of_round.collect();
+        let joins = |one: &usize, other: &usize| self.is_same_round(&self.parts[*one], &self.parts[*other]);
+        for places in of_round.chunk_by(joins) {
+            let firm = places.iter().find(|place| parts[**place].1.parameter == "investor");
+            let (Some(_), 2..) = (firm, places.len()) else { continue };
+            for place in places {
+                let part = Rc::make_mut(&mut parts[*place].1);
+                let parameter = match part.parameter.as_str() {
+                    "investor" => "raised_from",
+                    "stage" => "raised_stage",
+                    parameter => parameter,
+                };
+                part.parameter = parameter.to_owned();
             }
-            self.keep_valid(parts);
         }
+        self.keep_valid(parts);
+    }
+
+    /// True if nothing begins another clause between two parts, and no verb follows the first, except that of a firm.
+    fn is_same_round(&self, (one, part): &PathPart, (other, next): &PathPart) -> bool {
+        let between = one.end..other.start;
+        let is_verb = |at: &usize| {
+            meaning_of("topics", &self.tokens[*at].word).is_some() && self.record_at(*at) != Some(Table::Rounds)
+        };
+        let verbs: Vec<usize> = between.clone().filter(is_verb).collect();
+        let is_verb_of_firm = matches!(verbs[..], [verb] if part.parameter == "investor" && verb < one.end + 2);
+        let ends = |at: usize| {
+            self.is_in(at, "between clauses")
+                || matches!(self.record_at(at), Some(table) if table != Table::Rounds)
+                    && meaning_of("topics", &self.tokens[at].word).is_none()
+        };
+        let is_stage = |part: &ReadPart| part.parameter == "stage";
+        let is_stage_of_firm = || between.clone().any(|at| self.is_in(at, "before others"));
+        one == other
+            || !between.clone().any(ends)
+                && !(one.end - 1..other.start).any(|at| self.tokens[at].ends_clause)
+                && (verbs.is_empty() || is_verb_of_firm)
+                && (!is_stage(part) || is_stage_of_firm())
+                && (!is_stage(next) || part.parameter != "investor" || is_verb_of_firm)
     }
 
     /// Requires these parts, unless that contradicts another. Of sectors that mean the same, only the largest is.
@@ -326,6 +376,14 @@ impl<'q, 'a> Path<'q, 'a> {
             && rows.iter().any(|row| self.catalog.size(self.table, *row) >= MIN_PLAIN_SIZE)
     }
 
+    /// A sentence on an amount in another currency, by which the list is not limited.
+    fn note_on_currency(&self) -> Option<String> {
+        let is_foreign = |at: usize| self.amount_at(at).is_some_and(|(found, _)| found.is_foreign);
+        let unread = self.unread.iter().find(|range| (*range).clone().any(is_foreign))?;
+        let written = self.written(unread);
+        Some(format!("amounts are in US dollars; `{written}` is in another currency and does not limit the list"))
+    }
+
     /// Returns the parts in the order of the text; a whole name takes precedence over words of it.
     pub(super) fn finish(mut self) -> Interpretation {
         let is_name = !self.catalog.rows_named(self.table, self.text).is_empty();
@@ -339,6 +397,7 @@ impl<'q, 'a> Path<'q, 'a> {
             return interpretation;
         }
         self.parts.sort_by_key(|(range, _)| range.start);
+        self.tell_namesakes_apart();
         self.explain_names();
         self.leave_qualifiers();
         self.join_cities();
@@ -351,7 +410,8 @@ impl<'q, 'a> Path<'q, 'a> {
         self.unread.dedup();
         let unread = self.unread.iter().map(|range| self.written(range)).collect();
         let parts = std::mem::take(&mut self.parts).into_iter().map(|(_, part)| Rc::unwrap_or_clone(part)).collect();
-        let mut interpretation = Interpretation { parts, unread, cost: self.cost, ..Interpretation::default() };
+        let notes = self.note_on_currency().into_iter().collect();
+        let mut interpretation = Interpretation { parts, unread, notes, cost: self.cost, ..Interpretation::default() };
         self.rank_by_content(&mut interpretation);
         interpretation
     }

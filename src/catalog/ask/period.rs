@@ -30,6 +30,32 @@ fn months(year: i32, first: i32, last: i32) -> Option<Period> {
     Some(Period { from: day(year, first, 1), to: day(year, last, 31) })
 }
 
+/// A date or a month in figures, as `2014-06-15` or `2014-06`: `15/06/2014`, `15.6.2014`, `06/2014`. If both the day and
+/// the month are at most 12, their order must be known.
+pub(super) fn date_in_figures(text: &str, is_day_first: bool) -> Option<String> {
+    let sign = text.chars().find(|char| !char.is_ascii_digit()).filter(|sign| matches!(sign, '/' | '.' | '-'))?;
+    let parts: Vec<&str> = text.split(sign).collect();
+    let numbers: Option<Vec<u32>> = parts.iter().map(|part| part.parse().ok()).collect();
+    let (year, month, day) = match (&*numbers?, parts.iter().map(|part| part.len()).collect::<Vec<_>>().as_slice()) {
+        (&[first, second, year], [1..=2, 1..=2, 4]) => {
+            let is_month_first = second > 12;
+            if !(is_day_first || is_month_first || first > 12 || first == second) {
+                return None;
+            }
+            if is_month_first { (year, first, Some(second)) } else { (year, second, Some(first)) }
+        }
+        (&[year, month, day], [4, 1..=2, 1..=2]) => (year, month, Some(day)),
+        (&[month, year], [1..=2, 4]) if sign != '.' => (year, month, None),
+        (&[year, month], [4, 2]) if sign == '/' => (year, month, None),
+        _ => return None,
+    };
+    let of_month = format!("{year:04}-{month:02}");
+    year_of(&format!("{year:04}"))?;
+    let date = format!("{of_month}-{:02}", day.unwrap_or(1));
+    let is_date = date.parse::<Date>().is_ok();
+    is_date.then_some(if day.is_some() { date } else { of_month })
+}
+
 fn year_of(word: &str) -> Option<i32> {
     word.parse().ok().filter(|year| word.len() == 4 && (1900..2100).contains(year))
 }
@@ -198,6 +224,13 @@ pub(crate) fn period(tokens: &[QuestionToken], today: Date) -> Found {
 /// `2019 or later`, `2019 to 2021`, `2020+`.
 fn with_later(period: Period, length: usize, tokens: &[QuestionToken]) -> (Period, usize) {
     let rest = &tokens[length.min(tokens.len())..];
+    // `du 1er mars au 30 juin 2013`, in which `au` is also `in`.
+    let is_day = |period: &Period| period.from.is_some() && period.from == period.to;
+    if let Some((last, more)) = rest.get(1..).filter(|_| is_day(&period) && rest[0].is(&["in"])).and_then(named)
+        && is_day(&last)
+    {
+        return (Period { from: period.from, to: last.to }, length + 1 + more);
+    }
     let Some(tail) = phrase_of("after dates", rest) else { return (period, length) };
     let end = length + tail.words.len();
     let next = &tokens[end.min(tokens.len())..];

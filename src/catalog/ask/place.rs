@@ -3,12 +3,22 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use foldhash::HashMap;
+use once_cell::sync::Lazy;
+
 use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::path::Path;
 use crate::ask::question::records_meant;
 use crate::ask::token::QuestionToken;
 use crate::ask::{GROUP_BY, ReadPart};
-use data::{Country, Facet, Table, city};
+use data::fold::fold;
+use data::{Country, Facet, Table, city, word_file};
+
+/// The countries of cities that share their English names with others.
+pub(super) static COUNTRIES: Lazy<HashMap<&str, &str>> = Lazy::new(|| {
+    let lines = word_file::entries(include_str!("exonyms.txt")).filter_map(|line| line.split_once(": "));
+    lines.flat_map(|(country, cities)| cities.split(", ").map(move |city| (city, country))).collect()
+});
 
 impl Path<'_, '_> {
     /// Reads a city with its state: `Atlanta, Georgia`, `Austin, TX`.
@@ -44,10 +54,33 @@ impl Path<'_, '_> {
         self.read_as(range, "city", city, "city of the state")
     }
 
-    /// Adds the country of a state, unless the question names or excludes one.
+    /// Adds records that have the city as it is written, and its country if the list has its namesakes: `Roma` is Rome and
+    /// Roma, `Wien` is not Vienna in Virginia.
+    pub(super) fn tell_namesakes_apart(&mut self) {
+        for place in 0..self.parts.len() {
+            let (range, part) = self.parts[place].clone();
+            let city = part.value.split(',').next().unwrap_or_default();
+            let written = fold(&self.written(&range));
+            if !part.parameter.ends_with("city") || written == city || self.misspelling(&range).is_some() {
+                continue;
+            }
+            let is_name = city::names_of(city).contains(&written.as_str()) && !part.value.contains(&written);
+            if is_name && self.catalog.snapshot().find_term(Facet::City, &written).is_some() {
+                let part = Rc::make_mut(&mut self.parts[place].1);
+                part.value = format!("{},{written}", part.value);
+            }
+            let Some(country) = COUNTRIES.get(city).filter(|_| part.parameter == "city") else { continue };
+            let elsewhere = [("city", part.value.as_str()), ("not_country", country)];
+            if self.lists_any(elsewhere.map(|(name, value)| (name.to_owned(), value.to_owned())).into()) {
+                self.add_country(range, country);
+            }
+        }
+    }
+
+    /// Adds the country of a place, unless the question names or excludes one.
     fn add_country(&mut self, range: Range<usize>, country: &str) {
         if !self.is_negated() && !self.parts.iter().any(|(_, part)| part.parameter == "country") {
-            self.add(range, "country", country, "country of the state");
+            self.add(range, "country", country, "country of the place");
         }
     }
 
@@ -128,6 +161,11 @@ impl Path<'_, '_> {
         };
         let based = usize::from(self.follows(before, "based"));
         let Some(mut noun) = before.checked_sub(based + 1) else { return false };
+        // `without investors in Berlin`, `with more than 10 portfolio companies in Berlin`
+        let is_counted = |part: &ReadPart| part.parameter == "unknown" || part.parameter.starts_with("min_");
+        if self.parts.iter().any(|(range, part)| (range.start..=range.end).contains(&noun) && is_counted(part)) {
+            return false;
+        }
         // `companies in healthcare in London`
         if let Some((range, part)) = self.parts.last()
             && (range.end, part.parameter.as_str()) == (noun + 1, "sector")

@@ -12,10 +12,12 @@ use crate::ask::language;
 use crate::ask::lexicon::{Lexicon, PhraseMeaning, is_slip};
 use crate::ask::order::group_by;
 use crate::ask::period::{Period, period};
+use crate::ask::sector::startups_of;
 use crate::ask::token::{QuestionToken, tokens};
 use crate::ask::words::{Phrase, is_in, meaning_of, phrases, phrases_from};
 use crate::{Catalog, Resource};
-use data::Table;
+use data::fold::fold;
+use data::{Country, Facet, Table};
 
 /// Maximum number of words that are read; the rest is unread.
 pub(super) const MAX_WORDS: usize = 64;
@@ -28,6 +30,12 @@ const WITH_RECORDS: [&str; 6] = ["called", "relations", "orders", "invested", "l
 
 /// A number of at least so much is money, also without a currency: `we need 2 million`.
 const LEAST_MONEY: Option<u64> = Some(10_000);
+
+/// Tables of records with names.
+const NAMED: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
+
+/// Minimum length of a word that may be misspelled.
+const MIN_MISSPELT: usize = 6;
 
 /// A role that is also a kind of firm.
 const INVESTOR: &str = "investor";
@@ -141,7 +149,7 @@ impl<'a> Question<'a> {
 }
 
 /// True if one letter of a long word is another.
-fn has_other_letter(word: &str, known: &str) -> bool {
+pub(super) fn has_other_letter(word: &str, known: &str) -> bool {
     const MIN_LENGTH: usize = 8;
     let differing = || word.bytes().zip(known.bytes()).filter(|(one, other)| one != other).count();
     word.len() >= MIN_LENGTH
@@ -152,7 +160,10 @@ fn has_other_letter(word: &str, known: &str) -> bool {
 
 impl<'a> QuestionWords<'a> {
     pub(super) fn new(catalog: &'a Catalog, lexicon: &'a Lexicon, text: &'a str) -> Rc<Self> {
-        let (mut tokens, is_foreign) = language::to_english(tokens(text), lexicon);
+        let is_name = |word: &str| {
+            [Table::Firms, Table::Startups].into_iter().any(|table| !catalog.rows_named(table, word).is_empty())
+        };
+        let (mut tokens, is_foreign) = language::to_english(tokens(text), lexicon, &is_name);
         let rest = tokens.get(MAX_WORDS).map(|token| text[token.place.start..].trim_end());
         tokens.truncate(MAX_WORDS);
         let (is_phrase, memory) = (false, Vec::new());
@@ -184,7 +195,8 @@ impl<'a> QuestionWords<'a> {
             let meanings = self.longest_meaning(at).map_or(&[] as &[_], |(_, meanings)| meanings);
             meanings.iter().any(PhraseMeaning::is_place)
         };
-        (verb + 1..self.tokens.len()).any(is_place).then_some((start, end))
+        let is_denied = (end..startups).any(|at| meaning_of("negations", &self.tokens[at].word).is_some());
+        (!is_denied && (verb + 1..self.tokens.len()).any(is_place)).then_some((start, end))
     }
 
     /// True for a verb that states who invests.
@@ -202,7 +214,12 @@ impl<'a> QuestionWords<'a> {
         Some((table, name))
     }
 
-    fn subject_words(&self) -> Option<(Table, Range<usize>)> {
+    /// True for words that people say for firms of any kind, but that also name a kind: `VCs`, `venture funds`.
+    pub(super) fn subject_is_venture_capital(&self) -> bool {
+        self.subject_words().is_some_and(|(_, mut range)| range.any(|at| self.is_in(at, "venture capital")))
+    }
+
+    pub(super) fn subject_words(&self) -> Option<(Table, Range<usize>)> {
         // `who invests in`, `who writes checks of`
         // `who has backed`
         let is_verb = |at: usize| self.is_investing(at) || self.is_in(at, "invested");
@@ -248,7 +265,9 @@ impl<'a> QuestionWords<'a> {
             word.ends_with('s') && self.is_stage(at, at + 1) && self.lexicon.meanings(word).len() == 1
         };
         let named = |at: usize| {
-            let records = self.records_at(at).filter(|(_, length)| !self.is_qualifier(at, *length));
+            // `without rounds`
+            let is_excluded = at > 0 && meaning_of("negations", &self.tokens[at - 1].word).is_some();
+            let records = self.records_at(at).filter(|(_, length)| !is_excluded && !self.is_qualifier(at, *length));
             let records = records.map(|(table, length)| (table, at..at + length));
             let of_word = |table: Table| (table, at..at + 1);
             let other = || match at {
@@ -311,7 +330,9 @@ impl<'a> QuestionWords<'a> {
     pub(super) fn asks_for_count(&self) -> bool {
         let begins = |at: usize| {
             let fits = |words: &[&str]| words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]));
-            phrases_from("counting", &self.tokens[at].word).any(|phrase| fits(&phrase.words))
+            // `the highest number of rounds`, `by number of rounds`
+            let is_order = self.follows(at, "before a number") || self.starts(at.saturating_sub(2), &["by", "the"]);
+            phrases_from("counting", &self.tokens[at].word).any(|phrase| fits(&phrase.words)) && !is_order
                 || self.starts(at, &["how", "much"]) && self.counted_records(at + 2)
         };
         (0..self.tokens.len()).any(begins)
@@ -368,34 +389,46 @@ impl<'a> QuestionWords<'a> {
         (0..self.tokens.len()).any(|at| is_most(at) && (is_behind(at) || is_before(at)))
     }
 
+    /// The first word of a range that was corrected, as it was written and as it was read.
+    pub(super) fn misspelling(&self, range: &Range<usize>) -> Option<(&str, &str)> {
+        let is_letters = |text: &str| text.chars().all(char::is_alphabetic);
+        let mut words = self.tokens[range.clone()].iter().map(|token| (token.raw.as_str(), token.word.as_str()));
+        words.find(|(raw, word)| is_letters(raw) && is_letters(word) && fold(raw) != *word)
+    }
+
     /// Corrects a misspelled word: one that no record uses, and that differs in a letter: `fitech`.
     pub(super) fn misspelt(&self, at: usize) -> Option<String> {
         let word = self.unknown_word(at)?;
         let signs = ["grammar", "negations", "topics"].into_iter().flat_map(phrases).map(|phrase| phrase.text);
         let nearest = self.lexicon.nearest(word, RECORDS.keys().copied().chain(signs))?;
-        (!self.is_known_word(word, nearest)).then(|| nearest.to_owned())
+        let is_country = |meaning: &PhraseMeaning| matches!(meaning, PhraseMeaning::Country(_));
+        let is_long = word.len() >= MIN_MISSPELT || self.lexicon.meanings(nearest).iter().any(is_country);
+        (is_long && !self.is_known_word(word, nearest)).then(|| nearest.to_owned())
     }
 
     /// The same for a word for records, which decides what list is meant. One of its letters may be another: `investers`.
     fn misspelt_kind(&self, at: usize) -> Option<String> {
         let word = self.unknown_word(at).filter(|_| !language::is_english(&self.tokens[at]))?;
         let nearest = RECORDS.keys().find(|kind| is_slip(word, kind) || has_other_letter(word, kind))?;
-        (!self.is_known_word(word, nearest)).then(|| (*nearest).to_owned())
+        // Descriptions misspell the most frequent words most often.
+        let is_known = if is_slip(word, nearest) { self.is_known_word(word, nearest) } else { self.is_name(word) };
+        (!is_known).then(|| (*nearest).to_owned())
     }
 
     /// The same for a word of a phrase: `angel netwrok`.
     fn misspelt_part(&self, at: usize) -> Option<String> {
         let word = self.unknown_word(at)?;
         let word_at = |at: usize| self.tokens.get(at).map_or("", |token| token.word.as_str());
-        let nearest = self.lexicon.nearest_part(word_at(at.wrapping_sub(1)), word, word_at(at + 1))?;
-        (!self.is_known_word(word, nearest)).then(|| nearest.to_owned())
+        let nearest = self.lexicon.nearest_part(word_at(at.wrapping_sub(1)), word, word_at(at + 1), word_at(at + 2))?;
+        (!self.is_described(word, nearest)).then(|| nearest.to_owned())
     }
 
-    /// A word without a meaning that is long enough to be misspelled.
+    /// A word without a meaning that is long enough to be misspelled. The name of a country may be shorter: `in Inda`.
     fn unknown_word(&self, at: usize) -> Option<&str> {
-        const MIN_LENGTH: usize = 6;
         let word = self.tokens[at].word.as_str();
-        let is_word = word.len() >= MIN_LENGTH && word.bytes().all(|byte| byte.is_ascii_lowercase());
+        let is_place = self.tokens[at].is_capitalized() && self.follows(at, "before a city");
+        let is_word = word.len() >= if is_place { MIN_MISSPELT - 2 } else { MIN_MISSPELT }
+            && word.bytes().all(|byte| byte.is_ascii_lowercase());
         (is_word && !self.is_understood(word)).then_some(word)
     }
 
@@ -404,17 +437,40 @@ impl<'a> QuestionWords<'a> {
         is_in("glue", word) || !self.lexicon.meanings(word).is_empty() || records_meant(word).is_some()
     }
 
-    /// True if a record has a word in its name, or descriptions have it that often next to the word that it may be: people
-    /// misspell words there, too.
+    fn is_name(&self, word: &str) -> bool {
+        NAMED.into_iter().any(|table| !self.catalog.rows_named(table, word).is_empty())
+    }
+
+    /// True if a record has a word as its name, or descriptions have it.
     fn is_known_word(&self, word: &str, instead: &str) -> bool {
+        self.is_name(word) || self.is_described(word, instead)
+    }
+
+    /// True if descriptions have a word that often next to the word that it may be: people misspell words there, too. A
+    /// country or a sector is as frequent as its startups.
+    fn is_described(&self, word: &str, instead: &str) -> bool {
         const TIMES_RARER: u64 = 100;
-        [Table::Firms, Table::Startups, Table::People].into_iter().any(|table| {
-            let index = self.catalog.text_index(table);
-            let is_written = index.is_some_and(|index| {
-                let count = index.descriptions.word_frequency(word);
-                count > 0 && count.saturating_mul(TIMES_RARER) >= index.descriptions.word_frequency(instead)
-            });
-            is_written || !self.catalog.rows_named(table, word).is_empty()
+        let snapshot = self.catalog.snapshot();
+        let of_city = |name: &str| {
+            let city = snapshot.find_term(Facet::City, name);
+            city.map_or(0, |city| u64::from(snapshot.facet_count(Table::Startups, Facet::City, city)))
+        };
+        let count = |meaning: &PhraseMeaning| match meaning {
+            PhraseMeaning::Country(code) => {
+                let country = Country::from_alpha2(code).map(|country| country.index() as u32);
+                let count = |country| snapshot.facet_count(Table::Startups, Facet::Country, country);
+                country.map_or(0, count).into()
+            }
+            PhraseMeaning::City { names, .. } => names.split(',').map(of_city).sum(),
+            PhraseMeaning::Sector(slugs) => {
+                slugs.split(',').filter_map(|slug| startups_of(self.catalog, slug)).sum::<u32>().into()
+            }
+            _ => 0,
+        };
+        let records = self.lexicon.meanings(instead).iter().map(count).max().unwrap_or_default();
+        NAMED.into_iter().filter_map(|table| self.catalog.text_index(table)).any(|index| {
+            let count = index.descriptions.word_frequency(word);
+            count > 0 && count.saturating_mul(TIMES_RARER) >= index.descriptions.word_frequency(instead).max(records)
         })
     }
 

@@ -10,7 +10,8 @@ use crate::ask::period::Period;
 use crate::ask::question::{Topic, records_meant};
 use crate::ask::words::{meaning_of, phrases, phrases_from};
 use data::import::website;
-use data::{Date, Facet, Table};
+use data::vocabulary::Vocabulary;
+use data::{Date, Facet, FirmKind, Table};
 
 const RAISED: &str = "stage of a round";
 
@@ -26,6 +27,11 @@ impl Path<'_, '_> {
         // A longer phrase of the release takes precedence: `angel investors`, `corporate venture`.
         if self.longest_meaning(at).is_some_and(|(longest, _)| longest > length) {
             return None;
+        }
+        if self.sign.is_some_and(|sign| !sign.is_unclear)
+            && let Some(length) = self.excluded_records(table, at..at + length)
+        {
+            return Some(length);
         }
         // People who invest, but not the people `of investors`.
         let is_of = self.follows(at, "of investors");
@@ -49,6 +55,52 @@ impl Path<'_, '_> {
             self.topic = Some(Topic::Raising);
         }
         Some(length)
+    }
+
+    /// Reads a word for records that a sign excludes: `startups without rounds`, `investors that are not VCs`. The values
+    /// behind it are not excluded, unless they are those of the listed records: `apart from startups in Berlin`.
+    fn excluded_records(&mut self, table: Table, range: Range<usize>) -> Option<usize> {
+        // `startups that are not funds`
+        let is_predicate = (range.start.saturating_sub(2)..range.start).any(|at| self.is_in(at, "forms of be"));
+        match (self.table, table) {
+            (Table::Firms, Table::Firms) if range.clone().any(|at| self.is_in(at, "venture capital")) => {
+                self.read_as(range, "kind", FirmKind::Vc.name(), "kind of firm `vc`")
+            }
+            // `did not raise more than $5m`
+            (Table::Startups, Table::Rounds) if self.is_in(range.start, "raised") => None,
+            (Table::Startups, Table::Rounds) => self.no_rounds(range),
+            _ if !is_predicate && (table == self.table || (self.table, table) == (Table::Rounds, Table::Startups)) => {
+                None
+            }
+            _ => {
+                let (at, end) = (range.start, range.end);
+                let length = self.leave(range);
+                if (self.table, table) == (Table::Firms, Table::Startups) || self.is_in(end, "before others") {
+                    self.deny(at);
+                }
+                length
+            }
+        }
+    }
+
+    /// Reads `no rounds`: none is known. A date may follow: `no rounds since 2012`.
+    pub(super) fn no_rounds(&mut self, range: Range<usize>) -> Option<usize> {
+        let end = range.end + usize::from(self.is_in(range.end, "before known fields"));
+        let is_condition = |at: usize| {
+            self.is_in(at, "before others")
+                || self.amount_at(at).is_some()
+                || (1..3).any(|length| self.is_stage(at, at + length))
+        };
+        if self.is_date(end) {
+            self.topic = Some(Topic::Raising);
+        } else if is_condition(end) {
+            self.leave(range.clone());
+            self.deny(range.start);
+        } else {
+            self.sign = None;
+            self.add(range.start..end, "max_rounds", "0", "no known round");
+        }
+        Some(end - range.start)
     }
 
     /// Reads `angel investors`, `accelerators` among firms.
@@ -88,6 +140,10 @@ impl Path<'_, '_> {
         }
         let is_glue = || self.tokens[at].is_glue() && !self.is_country_us(at) && !self.is_glue_sector(at, meanings);
         if length == 1 && (self.is_product(at) || is_glue()) {
+            return None;
+        }
+        // `do not invest in startups`, although a sector has this name.
+        if self.is_negated() && self.record_at(at + length - 1).is_some() && self.records_at(at).is_some() {
             return None;
         }
         let mut range = at..at + length;
@@ -225,7 +281,7 @@ impl Path<'_, '_> {
                 let is_firm = self.table == Table::Firms;
                 ("country", code.as_str(), if is_firm { "country or region of the firm" } else { "country or region" })
             }
-            PhraseMeaning::City { name, is_plain, is_rare } => {
+            PhraseMeaning::City { names, is_plain, is_rare } => {
                 let after_place = self.follows(at, "before a city");
                 let is_joined = at > 0 && (self.joins_city(at) || self.tokens[at - 1].ends_clause);
                 // `LA`, but `La Rochelle`.
@@ -235,7 +291,7 @@ impl Path<'_, '_> {
                 {
                     return None;
                 }
-                ("city", name.as_str(), "city of the release")
+                ("city", names.as_str(), "city of the release")
             }
             PhraseMeaning::Sector(slugs) if self.is_without_records(slugs) => return None,
             PhraseMeaning::Sector(slugs) => ("sector", slugs.as_str(), "sector of the release"),
@@ -371,6 +427,7 @@ impl Path<'_, '_> {
             Table::Firms if !is_money && self.mentions("score") => ("min_health_score", "max_health_score"),
             // What a founder looks for is the amount of a round, not of a check.
             Table::Firms if is_money || self.is_sought(at) => return self.leave(at..end.min(self.tokens.len())),
+            Table::Startups if is_money && self.is_amount_of_round(at..end) => return self.leave(at..end),
             Table::Startups if is_money => ("min_raised_usd", "max_raised_usd"),
             Table::Rounds if is_money => ("min_amount_usd", "max_amount_usd"),
             // `more than 10 investors`: not counted among rounds.
@@ -429,7 +486,11 @@ impl Path<'_, '_> {
         let is_gerund = self.tokens[at].word.ends_with("ing")
             && self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector")
             && self.record_at(at + 1).is_some();
-        let topic = self.topic_of(&self.tokens[at]).filter(|_| !self.is_phrase && !is_gerund)?;
+        // `that are not funds` has no verb.
+        let is_noun = self.is_negated()
+            && self.record_at(at) == Some(Table::Firms)
+            && (self.is_foreign || (at.saturating_sub(2)..at).any(|before| self.is_in(before, "forms of be")));
+        let topic = self.topic_of(&self.tokens[at]).filter(|_| !self.is_phrase && !is_gerund && !is_noun)?;
         self.topic = Some(topic);
         // `has SoftBank not invested in`, `SoftBank did not back`
         let is_denied = self.is_negated() && self.is_in(at, "invested");
@@ -445,7 +506,8 @@ impl Path<'_, '_> {
         // `never raised`, but `not raised since 2012`, `did not raise more than $1m`
         let is_bound = |at: usize| self.amount_at(at).is_some_and(|(found, _)| found.is_money && !found.is_bare);
         let governs = |at: usize| self.is_date(at) || is_bound(at);
-        if self.is_negated() && topic == Topic::Raising && !(at + 1..at + 4).any(governs) {
+        let is_negated = self.sign.is_some_and(|sign| !sign.is_unclear);
+        if is_negated && topic == Topic::Raising && !(at + 1..at + 4).any(governs) {
             self.sign = None;
             // `have not raised a series C`: no parameter excludes a round of the past.
             let stages = || (at + 1..at + 4).flat_map(|from| (from + 1..from + 4).rev().map(move |to| from..to));
@@ -503,8 +565,14 @@ impl Path<'_, '_> {
         // `startups in France, Paris excluded`, `where Accel was absent`, but `excluded: Paris`
         if self.is_in(at, "behind an exclusion") {
             let question = self.question;
+            // `startup italiane escluso Milano`: in front of what it excludes.
+            let next = (at + 1..self.tokens.len()).filter(|next| !self.tokens[*next].is_glue()).take(2);
+            let next: Vec<usize> = next.take_while(|next| !self.tokens[next - 1].ends_clause).collect();
+            let is_front = next.iter().any(|next| self.names_value(*next));
             let is_next = |end: usize| {
-                !question.tokens[at - 1].ends_clause && (end..at).all(|between| question.is_in(between, "forms of be"))
+                !is_front
+                    && !question.tokens[at - 1].ends_clause
+                    && (end..at).all(|between| question.is_in(between, "forms of be"))
             };
             let excluded = self.parts.pop_if(|(range, _)| is_next(range.end));
             self.negate(at);
@@ -516,6 +584,12 @@ impl Path<'_, '_> {
         let kind = meaning_of("negations", &self.tokens[at].word)?;
         if self.is_in(at + 1, "no sign") {
             return None;
+        }
+        // `n'investissent pas` negates once.
+        let is_open = self.sign.is_some_and(|sign| sign.is_unclear);
+        if is_open || self.table != Table::Firms && self.denies_investing(at) {
+            self.deny(at);
+            return Some(1);
         }
         // `but Accel did not`
         let is_two_words = kind == "before" && self.follows(at, "before not");
@@ -579,8 +653,8 @@ impl Path<'_, '_> {
             self.deny(at);
         } else if !self.is_structural(at) {
             self.uncovered += 1;
-            // What a sign excludes is not searched for either.
-            if self.sign.is_none() {
+            // What a sign excludes is not searched for either. No text says which startups are unicorns.
+            if self.sign.is_none() && !self.is_in(at, "companies") {
                 self.content.push(at..at + 1);
             }
             self.sign = self.sign.map(|sign| Sign { is_unclear: true, ..sign });

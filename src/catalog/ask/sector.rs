@@ -15,7 +15,7 @@ pub(super) fn largest_sector(catalog: &Catalog, slugs: &str) -> String {
     slugs.split(',').max_by_key(|slug| startups_of(catalog, slug)).unwrap_or_default().to_owned()
 }
 
-fn startups_of(catalog: &Catalog, slug: &str) -> Option<u32> {
+pub(super) fn startups_of(catalog: &Catalog, slug: &str) -> Option<u32> {
     count_of_sector(catalog, Table::Startups, slug)
 }
 
@@ -118,7 +118,8 @@ impl Path<'_, '_> {
         let mut places: Vec<usize> = (0..self.parts.len()).filter(|index| of_sector(&self.parts[*index])).collect();
         let is_joined = |pair: &[usize]| {
             let (from, to) = (self.parts[pair[0]].0.end, self.parts[pair[1]].0.start);
-            self.tokens[from - 1].ends_clause || (from..to).any(|between| self.is_in(between, "joints"))
+            self.tokens[from - 1].ends_clause
+                || (from..to).any(|between| self.is_in(between, "joints") || self.is_in(between, "versus"))
         };
         if places.len() < 2 || places.windows(2).any(is_joined) || self.resource.parameter("sector_all").is_none() {
             return;
@@ -127,6 +128,23 @@ impl Path<'_, '_> {
         if let Some(most) = places.iter().copied().filter(|place| meant(place) > 1).max_by_key(meant) {
             places.retain(|place| *place != most);
         }
+        let parts = self.parts.clone();
         self.require(&places);
+        if self.lists_any(self.values().collect()) {
+            return;
+        }
+        // `consumer hardware`: no record has both, and the first word only qualifies the other.
+        self.parts = parts;
+        let is_next = |place: &usize| {
+            let next = self.parts.get(place + 1).filter(|next| of_sector(next));
+            next.is_some_and(|next| next.0.start == self.parts[*place].0.end)
+        };
+        if let Some(qualifier) = (0..self.parts.len()).filter(|place| of_sector(&self.parts[*place])).find(is_next) {
+            let (range, _) = self.parts.remove(qualifier);
+            self.unread.push(range.clone());
+            self.content.push(range);
+        } else {
+            self.require(&places);
+        }
     }
 }

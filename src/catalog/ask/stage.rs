@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use crate::ask::amount::QuestionAmount;
 use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::path::Path;
+use crate::ask::question::QuestionWords;
 use crate::ask::words::{Phrase, phrases};
 use data::vocabulary::Vocabulary;
 use data::{Facet, Stage, Table};
@@ -18,6 +20,52 @@ fn ladder_index(stage: Stage) -> Option<usize> {
 
 fn names(stages: &[Stage]) -> String {
     stages.iter().map(|stage| stage.name()).collect::<Vec<_>>().join(",")
+}
+
+impl QuestionWords<'_> {
+    /// True for the amount of a single round: `a series A of more than $10m`, `$10m in one round`.
+    pub(super) fn is_amount_of_round(&self, range: Range<usize>) -> bool {
+        let joins = |mut between: Range<usize>, section: &str| between.all(|at| self.is_in(at, section));
+        let is_one = |range: Range<usize>| range.clone().all(|at| !self.tokens[at].ends_clause);
+        let is_round = |from: usize, to: usize| match to - from {
+            1 if self.is_in(from, "round") => true,
+            _ => self.is_stage(from, to) && !self.is_in(to - 1, "stage"),
+        };
+        let is_after = |end: usize| {
+            joins(end..range.start, "between stage and amount")
+                && is_one(end - 1..range.start)
+                && (end.saturating_sub(3)..end).any(|from| is_round(from, end))
+        };
+        let is_before = |from: usize| {
+            let mut ends = (from + 1..from + 3).rev().filter(|end| *end <= self.tokens.len());
+            joins(range.end..from, "between amount and stage")
+                && is_one(range.end - 1..from)
+                && ends.any(|end| is_round(from, end) && self.record_at(end) != Some(Table::Startups))
+        };
+        (range.start.saturating_sub(4)..=range.start).any(|end| end > 0 && is_after(end))
+            || (range.end..range.end + 4).any(is_before)
+    }
+
+    /// True if a stage or an amount is that of startups, although no word names them: `seed stage`, `under $1m raised`.
+    pub(super) fn states_startups(&self) -> bool {
+        (1..self.tokens.len()).any(|at| {
+            let is_stage = |from: usize| self.is_stage(from, at + 1);
+            let is_amount =
+                |(found, length): (QuestionAmount, usize)| found.is_money && self.is_in(at + length, "raised");
+            self.is_in(at, "stage") && (at.saturating_sub(2)..at).any(is_stage)
+                || self.amount_at(at).is_some_and(is_amount)
+        })
+    }
+
+    /// True if the question is about the amount of a single round, other than the last. Of a startup, only the sum of all
+    /// rounds is known.
+    pub(super) fn sizes_a_round(&self) -> bool {
+        !self.mentions("last")
+            && (0..self.tokens.len()).any(|at| {
+                self.amount_at(at)
+                    .is_some_and(|(found, length)| found.is_money && self.is_amount_of_round(at..at + length))
+            })
+    }
 }
 
 impl Path<'_, '_> {

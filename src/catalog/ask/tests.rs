@@ -6,10 +6,13 @@ use std::sync::LazyLock;
 
 use crate::ask::Interpretation;
 use crate::ask::lattice::{COSTS, Costs};
+use crate::ask::list::AnswerKind;
 use crate::ask::path::Path;
+use crate::ask::place::COUNTRIES;
 use crate::ask::question::{Question, QuestionWords};
 use crate::{Catalog, Resource};
-use data::word_file;
+use data::fold::fold;
+use data::{Country, word_file};
 
 /// A list, a question, its parameters and its unread words.
 struct Labelled {
@@ -79,6 +82,49 @@ fn labelled_questions_are_read_as_their_parameters() {
     }
     assert!(labelled.len() >= 400);
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn a_question_is_answered_by_the_list_that_it_is_about() {
+    let catalog = crate::bundled().unwrap();
+    for (question, resource, kind, is_sum) in [
+        ("startups that raised a series A of more than $10m", Resource::Rounds, AnswerKind::List, false),
+        ("we are raising a $2m seed in London, who should I pitch", Resource::Firms, AnswerKind::List, false),
+        ("seed stage fintechs in London, under $1m raised", Resource::Startups, AnswerKind::List, false),
+        ("funds that do not invest in German startups", Resource::Firms, AnswerKind::List, false),
+        ("Fonds, die nicht in deutsche Startups investieren", Resource::Firms, AnswerKind::List, false),
+        ("Investoren von Zzyzx", Resource::Firms, AnswerKind::List, false),
+        ("Who is the CEO of Tidewick?", Resource::People, AnswerKind::List, false),
+        ("how many employees does Tidewick have", Resource::Startups, AnswerKind::Record, false),
+        ("Tidewick vs Tidewick Health", Resource::Startups, AnswerKind::List, false),
+        ("which startups have the highest number of rounds", Resource::Startups, AnswerKind::List, false),
+        ("startups without rounds in London", Resource::Startups, AnswerKind::List, false),
+        ("montants levés par les startups allemandes en 2014", Resource::Rounds, AnswerKind::Count, true),
+        ("somma raccolta dalle startup tedesche nel 2014", Resource::Rounds, AnswerKind::Count, true),
+    ] {
+        let asked = catalog.ask(question);
+        assert_eq!((asked.resource, asked.kind, asked.is_sum), (resource, kind, is_sum), "{question}: {}", asked.why);
+    }
+}
+
+#[test]
+fn other_currencies_and_misspelled_words_are_told() {
+    let catalog = crate::bundled().unwrap();
+    for question in ["startups that raised over ¥500m", "Startups, die über 5 Mio. € eingesammelt haben"] {
+        let notes = catalog.interpret(Resource::Startups, question).notes;
+        assert!(notes.iter().any(|note| note.contains("in another currency")), "{question}: {notes:?}");
+    }
+    assert_eq!(catalog.interpret(Resource::Startups, "startups that raised over $500m").notes, Vec::<String>::new());
+    let misspelt = catalog.interpret(Resource::Startups, "startups in Germny").parts;
+    assert_eq!(misspelt[0].why, "country or region; `Germny` was taken for `germany`");
+}
+
+#[test]
+fn countries_of_exonyms_are_known_and_their_cities_folded() {
+    assert!(COUNTRIES.len() > 30);
+    for (city, country) in COUNTRIES.iter() {
+        assert!(Country::from_alpha2(country).is_some() && fold(city) == *city, "{city}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::ask::period::date_in_figures;
 use crate::ask::words::{is_in, meaning_of};
 use data::fold::fold;
 
@@ -63,7 +64,7 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
         };
         // `5 M€`
         let is_unit = |unit: &&str| is_in("units before a currency", &unit.to_lowercase());
-        if let Some(unit) = part.strip_suffix(['€', '£']).filter(is_unit)
+        if let Some(unit) = part.strip_suffix(is_currency).filter(is_unit)
             && let currency = &part[unit.len()..]
             && let Some(word) = meaning_of("signs", currency)
         {
@@ -112,23 +113,46 @@ fn split_elision(word: &str) -> (Option<&str>, &str) {
     })
 }
 
+/// True for the sign of a currency.
+pub(super) fn is_currency(char: char) -> bool {
+    matches!(char, '$' | '£' | '¥' | '฿' | '\u{20a0}'..='\u{20cf}')
+}
+
+/// True for the sign of another currency than the dollar.
+pub(super) fn is_other_currency(char: char) -> bool {
+    char != '$' && is_currency(char)
+}
+
 /// True if a part with a digit is a number or a range of numbers, not a name such as `3D-printing`.
 fn is_amount_like(part: &str) -> bool {
     let part = part.to_ascii_lowercase();
-    let rest = part.trim_start_matches(['$', '€', '£', '(', '>', '<', '≥', '≤', '=', '~', 'q']);
+    let part = ungrouped(&part);
+    let is_before = |char: char| is_currency(char) || matches!(char, '(' | '>' | '<' | '≥' | '≤' | '=' | '~' | 'q');
+    let rest = part.trim_start_matches(is_before);
     let has_unit = |text: &str| {
         let unit = text.trim_start_matches(|char: char| char.is_ascii_digit() || matches!(char, '.' | ','));
-        let unit = unit.trim_end_matches(['+', ',', '.', '?', '!', ')', ';', ':', '€', '£', '$']);
+        let unit = unit.trim_end_matches(|char: char| is_currency(char) || "+,.?!);:".contains(char));
         unit.is_empty() || is_in("endings of amounts", unit)
     };
     rest.starts_with(|char: char| char.is_ascii_digit())
-        && rest.split(['-', '–']).all(|end| has_unit(end.trim_start_matches(['$', '€', '£'])))
+        && (rest.split(['-', '–']).all(|end| has_unit(end.trim_start_matches(is_currency)))
+            || date_in_figures(rest.trim_end_matches([',', '.', '?', '!', ')', ';', ':']), true).is_some())
+}
+
+/// A number without the apostrophes that group its digits: `1'000'000`.
+fn ungrouped(number: &str) -> String {
+    let mut following = number.chars().skip(1).chain([' ']);
+    let is_kept = |char: &char| {
+        let next = following.next();
+        !(matches!(char, '\'' | '’') && next.is_some_and(|next| next.is_ascii_digit()))
+    };
+    number.chars().filter(is_kept).collect()
 }
 
 fn push(tokens: &mut Vec<QuestionToken>, at: usize, part: &str, is_number: bool) {
     let is_edge = |char: char| {
         !(char.is_alphanumeric()
-            || (is_number && matches!(char, '$' | '€' | '£' | '%' | '+' | '>' | '<' | '≥' | '≤' | '~')))
+            || (is_number && (is_currency(char) || matches!(char, '%' | '+' | '>' | '<' | '≥' | '≤' | '~'))))
     };
     let left = part.trim_start_matches(is_edge);
     let start = at + part.len() - left.len();
@@ -140,7 +164,10 @@ fn push(tokens: &mut Vec<QuestionToken>, at: usize, part: &str, is_number: bool)
         None => raw,
     };
     let word = match name {
-        _ if is_number => raw.to_ascii_lowercase().replace('–', "-").replace('≥', ">").replace('≤', "<"),
+        _ if is_number => {
+            let written = || ungrouped(&raw.to_ascii_lowercase()).replace('–', "-").replace('≥', ">").replace('≤', "<");
+            date_in_figures(raw, false).unwrap_or_else(written)
+        }
         "IPOd" | "IPO'd" | "IPO’d" | "ipo'd" | "ipo’d" => "ipoed".to_owned(),
         _ => fold(name),
     };
