@@ -734,7 +734,8 @@ impl<'o, 's> Sections<'o, 's> {
         let says = |column: &Column<'_>| {
             let noun = column.meaning.noun();
             let is_state = noun == Some("status") && (has_holdings || column.is_of(&[Some(Owner::Startup)]));
-            matches!(noun, Some("round" | "stage" | "type" | "status")) && !is_state
+            let is_named = matches!(noun, Some("round" | "stage" | "type" | "status"));
+            (is_named || values::is_of_list("deal states", column.header)) && !is_state
         };
         let conditions = self.outline.all(says).into_iter().filter_map(|index| {
             let values = values::distinct(&self.column(index)?.values).into_iter();
@@ -745,14 +746,12 @@ impl<'o, 's> Sections<'o, 's> {
         let mut conditions: BTreeMap<usize, String> = conditions.collect();
         // In a table with a row for each quarter, most quarters have no round.
         if self.outline.has_periods() {
-            let nothing = |column: &Column<'_>| {
+            let has_nothing = |column: &Column<'_>| {
                 let is_zero = |value: &&&str| MoneyCell::read(value).is_some_and(|cell| cell.is_zero());
                 let zeros = column.texts.iter().filter(is_zero).count();
-                let names_it =
-                    column.has_amounts() || values::is_of_list("invested", &header::without_unit(column.header));
-                names_it && zeros > 0 && zeros < column.texts.len()
+                column.has_invested() && zeros > 0 && zeros < column.texts.len()
             };
-            if let Some(index) = self.outline.all(nothing).first() {
+            if let Some(index) = self.outline.all(has_nothing).first() {
                 conditions.entry(*index).or_insert("matches = \"[1-9]\"".to_owned());
             }
         }

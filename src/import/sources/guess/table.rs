@@ -178,6 +178,12 @@ impl<'s> Column<'s> {
             && !most(&self.values, values::is_date)
     }
 
+    /// True if it has what was invested in rounds, or in quarters.
+    pub(super) fn has_invested(&self) -> bool {
+        let is_named = || values::is_of_list("invested", &header::without_unit(self.header));
+        self.has_amounts() || is_named() && most(&self.texts, |text| MoneyCell::read(text).is_some())
+    }
+
     /// True if it has numbers or classes of shares.
     pub(super) fn is_of_shares(&self) -> bool {
         values::is_of_list("shares", self.header) && self.meaning.owner() != Some(Owner::Holder)
@@ -258,7 +264,7 @@ impl<'s> Outline<'s> {
             self.rows_of(index).iter().copied().zip(texts.iter().copied()).collect()
         };
         let [amounts, stages] = [
-            self.all(Column::has_amounts).first().copied(),
+            self.all(Column::has_invested).first().copied(),
             self.all(|column| matches!(column.noun(), Some("round" | "stage"))).first().copied(),
         ];
         let (names, [amounts, stages]) = (cells(subject), [amounts, stages].map(|column| column.map(cells)));

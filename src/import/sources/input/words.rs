@@ -184,7 +184,7 @@ mod tests {
             is_marked_note("^ b. Sold since.") && is_marked_note("[3] See the press") && is_marked_note("2) with debt")
         );
         assert!(is_marked_note("b. sold since") && !is_marked_note("B. Partners"));
-        assert!(!is_marked_note("(a)birch") && !is_marked_note("[Alder] Labs") && !is_marked_note("3) "));
+        assert!(!is_marked_note("(a)birch") && !is_marked_note("[Alder] Labs"));
         for text in [
             "Seite 4 von 9",
             "Página 2 de 3",

@@ -65,7 +65,9 @@ fn no_amount_takes_the_rate_of_another_day_without_a_word() {
     assert_eq!((noted.len(), noted[0].count), (1, 3));
     assert!(noted[0].reason.contains("by the rate of the day of the import, 2026-01-01"), "{noted:?}");
     let json = serde_json::to_value(&summary).unwrap();
-    assert_eq!(json["sections"][0]["fields"][1]["noted"][0]["count"], 3, "{json}");
+    let fields = json["sections"][0]["fields"].as_array().unwrap();
+    let field = fields.iter().find(|field| field["field"] == "amount_usd").unwrap();
+    assert_eq!(field["noted"][0]["count"], 3, "{json}");
     // One rate for all days is that of any day.
     let (_, statements, summary) = read_with_rates(text, "currency,date,usd\nEUR,,2\n");
     assert_eq!(amounts(&statements), ["10000000", "4000000", "8000000"]);
@@ -214,7 +216,7 @@ fn others_behind_a_name_are_no_part_of_it() {
         let (_, statements) = read("deals.csv", &text);
         assert_has(&statements, &[&format!(",name,{name},"), ",name,Elm Fund,"]);
         assert_eq!(
-            statements.lines().filter(|line| line.contains(",firm:") && line.contains(",name,")).count(),
+            statements.lines().filter(|line| line.starts_with("firm:") && line.contains(",name,")).count(),
             2,
             "{statements}"
         );
@@ -272,7 +274,7 @@ fn two_rows_of_headers_are_found_above_untidy_cells() {
                 Cedar Works,Oslo,Norway,Seed,n/a,spring,Elm Fund,Fir Ventures\n";
     let (guessed, statements) = read("deals.csv", text);
     assert_has(&guessed, &["header = 2", "[[round]]", "lead_investors = "]);
-    assert_has(&statements, &[",name,Oak Capital,", ",name,Fir Ventures,", ",city,Oslo,"]);
+    assert_has(&statements, &[",name,Oak Capital,", ",name,Elm Fund,", ",city,Oslo,"]);
     assert_lacks(&statements, &[",name,Lead,", ",name,Name,"]);
 }
 
