@@ -156,33 +156,31 @@ impl MappedValue {
     /// The date of a row; the evidence of the column gets what the row adds.
     fn date(&self, row: &InputRow, column: &DateEvidence, seen: &mut DateEvidence) -> Option<PartialDate> {
         let texts = self.texts(row, &mut Vec::new());
-        let mut dates = texts.iter().filter_map(|text| {
-            self.see_date(&text.value, row, seen);
-            self.read_date(&text.value, column)
-        });
+        let mut dates = texts.iter().filter_map(|text| self.read_date(&text.value, row, column, seen));
         dates.find(|date| !date_format::is_placeholder(*date))
-    }
-
-    fn see_date(&self, text: &str, row: &InputRow, seen: &mut DateEvidence) {
-        if self.dates.is_empty()
-            && let Some(date) = WrittenDate::read(text)
-        {
-            seen.add(&date, row.line, text);
-        }
     }
 
     /// Sort key for the rows of an entity. Dates become `YYYY-MM-DD`. The evidence of the column gets what the row
     /// adds.
     pub(crate) fn order(&self, row: &InputRow, known: &DateEvidence, seen: &mut DateEvidence) -> String {
         let text = self.text(row).unwrap_or_default();
-        self.see_date(&text, row, seen);
-        self.read_date(&text, known).map_or(text, |date| date.to_string())
+        self.read_date(&text, row, known, seen).map_or(text, |date| date.to_string())
     }
 
-    /// Reads a date in the formats of the mapping, or in any that the column's evidence allows.
-    fn read_date(&self, text: &str, column: &DateEvidence) -> Option<PartialDate> {
+    /// Reads a date in the formats of the mapping, or in any that the column's evidence allows, which gets what the text adds.
+    fn read_date(
+        &self,
+        text: &str,
+        row: &InputRow,
+        known: &DateEvidence,
+        seen: &mut DateEvidence,
+    ) -> Option<PartialDate> {
         match &*self.dates {
-            [] => WrittenDate::read(text)?.decide(None, column).ok(),
+            [] => {
+                let date = WrittenDate::read(text)?;
+                seen.add(&date, row.line, text);
+                date.decide(None, known).ok()
+            }
             formats => formats.iter().find_map(|format| format.read(text)),
         }
     }
@@ -505,7 +503,8 @@ impl<'a> Converter<'a> {
         if date_format::is_placeholder(date) {
             return Err("is a day that is written if the real one is unknown".into());
         }
-        if self.field.value.dates.is_empty() && date_format::is_period(text) {
+        let is_year = !date.is_day() && !date.is_month();
+        if is_year && self.field.value.dates.is_empty() && date_format::is_period(text) {
             self.note(text, "is a part of a year, of which the year is kept; write a month if it is known");
         }
         Ok(date)

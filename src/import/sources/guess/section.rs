@@ -735,7 +735,7 @@ impl<'o, 's> Sections<'o, 's> {
             let noun = column.meaning.noun();
             let is_state = noun == Some("status") && (has_holdings || column.is_of(&[Some(Owner::Startup)]));
             let is_named = matches!(noun, Some("round" | "stage" | "type" | "status"));
-            (is_named || values::is_of_list("deal states", column.header)) && !is_state
+            (is_named || column.meaning.is_sales || values::is_of_list("deal states", column.header)) && !is_state
         };
         let conditions = self.outline.all(says).into_iter().filter_map(|index| {
             let values = values::distinct(&self.column(index)?.values).into_iter();

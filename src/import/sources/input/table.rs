@@ -243,9 +243,9 @@ impl<'a> TableRows<'a> {
         let is_note = width > 1 && (!is_long && is_footer(shape.first) || shape.filled == 1 && is_single_note());
         let is_labelled = || shape.texts == 1 && shape.first == shape.label && self.lacks_usual(cells);
         let is_count = shape.filled == 1 && is_count_of(shape.first, self.rows)
-            || is_count(shape.label) && (shape.filled == 1 || is_labelled());
+            || (shape.filled == 1 || is_labelled()) && is_count(shape.label);
         // `Total`, with a text in another cell.
-        let is_wide_sum = || shape.texts > 1 && shape.filled > 2 && is_total(shape.first) && self.lacks_usual(cells);
+        let is_wide_sum = || shape.texts > 1 && shape.filled > 2 && self.lacks_usual(cells) && is_total(shape.first);
         let is_sum = width > 1 && (shape.texts == 1 && is_total(shape.label) || is_count || is_wide_sum());
         // `Deals` below the names of companies, with nothing but numbers.
         let names_rows = || shape.filled > 2 && shape.first == shape.label && names_records(shape.label);
