@@ -432,11 +432,12 @@ fn section_text(section: &SectionSummary, out: &mut dyn Write, style: &Style) ->
     }
     print_reasons("left out", without_key, out, style)?;
     for field in fields {
-        if style.verbose || !field.dropped.is_empty() || !field.merged.is_empty() {
+        if style.verbose || [&field.dropped, &field.merged, &field.noted].iter().any(|reasons| !reasons.is_empty()) {
             writeln!(out, "    {}: {}", field.field, format::counted(field.values, "value"))?;
         }
         print_reasons("left out", &field.dropped, out, style)?;
         print_reasons("merged", &field.merged, out, style)?;
+        print_reasons("kept with a remark", &field.noted, out, style)?;
     }
     Ok(())
 }

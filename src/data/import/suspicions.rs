@@ -14,6 +14,7 @@ use crate::import::csv_row::CsvRow;
 use crate::import::csv_table::TableRow;
 use crate::import::diagnostics::{Diagnostics, quoted};
 use crate::import::rows::{DatasetFirm, DatasetPerson, DatasetRound, DatasetStartup};
+use crate::import::website;
 use crate::vocabulary::{Vocabulary, vocabulary};
 
 vocabulary! {
@@ -24,6 +25,7 @@ vocabulary! {
         CommonName = "common-name",
         AliasIsName = "alias-is-name",
         SharedWebsite = "shared-website",
+        SameRecord = "same-record",
         SmallAmount = "small-amount",
         FutureYear = "future-year",
         AssumedDay = "assumed-day",
@@ -41,6 +43,10 @@ impl SuspicionRule {
             Self::SharedWebsite => (
                 "websites of three records or more",
                 "check whether the records are one, or the website is of a directory",
+            ),
+            Self::SameRecord => (
+                "websites of two records with the same name",
+                "check whether they are one record, which `indexer duplicates` lists, too",
             ),
             Self::SmallAmount => {
                 ("amounts below a thousandth of the median of their column", "check whether they lack their unit")
@@ -200,6 +206,9 @@ pub struct TableTally {
     /// Hashes of alias and name of its record, and the alias.
     aliases: Vec<(u64, u64, Box<str>)>,
     websites: HashMap<u64, u32>,
+    /// Names with their hosts, and the websites of the second records of such a pair.
+    pairs: HashSet<(u64, u64)>,
+    same: Vec<String>,
     /// Websites of many records.
     shared: Vec<String>,
     numbers: Vec<String>,
@@ -218,6 +227,8 @@ impl TableTally {
             name: 0,
             aliases: Vec::new(),
             websites: HashMap::new(),
+            pairs: HashSet::new(),
+            same: Vec::new(),
             shared: Vec::new(),
             numbers: Vec::new(),
             addresses: Vec::new(),
@@ -271,6 +282,9 @@ impl TableTally {
         if *count == MANY {
             keep(&mut self.shared, url);
         }
+        if !self.pairs.insert((self.name, hash_of(&website::host(url)))) {
+            keep(&mut self.same, url);
+        }
     }
 
     /// Takes a year in which the record was founded, and the present one.
@@ -313,6 +327,7 @@ impl TableTally {
             let aliases = self.aliases.iter().filter(is_name);
             tell(SuspicionRule::AliasIsName, "aliases", &mut aliases.map(|(.., alias)| &**alias));
         }
+        tell(SuspicionRule::SameRecord, "website", &mut self.same.iter().map(String::as_str));
         tell(SuspicionRule::SharedWebsite, "website", &mut self.shared.iter().map(String::as_str));
         tell(SuspicionRule::FutureYear, "founded_year", &mut self.years.iter().map(String::as_str));
         let mut columns: Vec<(String, Vec<u64>)> = std::mem::take(&mut self.amounts).into_iter().collect();
@@ -446,6 +461,12 @@ mod tests {
                 SuspicionRule::SharedWebsite,
                 1,
                 "https://list.example",
+            ),
+            (
+                vec![("Fir", "", "https://www.fir.example", 0), ("FIR", "", "http://fir.example/en", 0)],
+                SuspicionRule::SameRecord,
+                1,
+                "http://fir.example/en",
             ),
             (vec![("Fir", "", "w", 5_000)], SuspicionRule::SmallAmount, 1, "5000"),
             (vec![("Yew", "", "w", 0)], SuspicionRule::FutureYear, 1, "2027"),

@@ -11,13 +11,13 @@ use crate::sources::field::FieldForm;
 use crate::sources::input::InputRow;
 use crate::sources::location::{self, Codes};
 use crate::sources::mapping::date_format::{self, DateEvidence, DateFormat, WrittenDate};
-use crate::sources::mapping::list::{split_clear, split_list};
+use crate::sources::mapping::list::{split_clear, split_list, without_others};
 use crate::sources::mapping::transform::{MappedText, Transform};
 use crate::sources::mapping::{
     CellTest, Condition, Currency, FieldTarget, FieldValue, KeyForm, MappedValue, MappingVocabulary, Unknown,
 };
 use crate::sources::missing::{self, MissingIn};
-use crate::sources::money::{Decimal, MoneyCell, Rates, Sign};
+use crate::sources::money::{self, Decimal, MoneyCell, RateDay, Rates, Sign};
 use data::fold::fold;
 use data::identifier;
 use data::import::clean::{clean, clean_line};
@@ -37,7 +37,8 @@ pub(crate) struct ConvertedValue {
     pub original: String,
 }
 
-/// A text that is left out, with a reason such as `is not a country`.
+/// A text that is left out, with a reason such as `is not a country`; or one that is kept, though it says something else than its
+/// value does.
 pub(crate) struct Dropped {
     pub text: String,
     pub reason: Cow<'static, str>,
@@ -65,6 +66,11 @@ pub(crate) struct Converter<'a> {
     known_days: DateEvidence,
     missing: MissingIn,
     pub seen: ColumnEvidence,
+    pub seen_days: DateEvidence,
+    /// True for the name of one person.
+    pub is_of_person: bool,
+    /// Texts of the row that are kept with a remark.
+    pub noted: Vec<Dropped>,
 }
 
 impl CellTest {
@@ -147,26 +153,34 @@ impl MappedValue {
         self.texts(row, &mut Vec::new()).into_iter().next().map(|text| text.value.into_owned())
     }
 
-    fn date(&self, row: &InputRow, column: &DateEvidence) -> Option<PartialDate> {
-        self.texts(row, &mut Vec::new()).iter().find_map(|text| self.read_date(&text.value, column))
+    /// The date of a row; the evidence of the column gets what the row adds.
+    fn date(&self, row: &InputRow, column: &DateEvidence, seen: &mut DateEvidence) -> Option<PartialDate> {
+        let texts = self.texts(row, &mut Vec::new());
+        let mut dates = texts.iter().filter_map(|text| self.read_date(&text.value, row, column, seen));
+        dates.find(|date| !date_format::is_placeholder(*date))
     }
 
     /// Sort key for the rows of an entity. Dates become `YYYY-MM-DD`. The evidence of the column gets what the row
     /// adds.
     pub(crate) fn order(&self, row: &InputRow, known: &DateEvidence, seen: &mut DateEvidence) -> String {
         let text = self.text(row).unwrap_or_default();
-        if self.dates.is_empty()
-            && let Some(date) = WrittenDate::read(&text)
-        {
-            seen.add(&date, row.line, &text);
-        }
-        self.read_date(&text, known).map_or(text, |date| date.to_string())
+        self.read_date(&text, row, known, seen).map_or(text, |date| date.to_string())
     }
 
-    /// Reads a date in the formats of the mapping, or in any that the column's evidence allows.
-    fn read_date(&self, text: &str, column: &DateEvidence) -> Option<PartialDate> {
+    /// Reads a date in the formats of the mapping, or in any that the column's evidence allows, which gets what the text adds.
+    fn read_date(
+        &self,
+        text: &str,
+        row: &InputRow,
+        known: &DateEvidence,
+        seen: &mut DateEvidence,
+    ) -> Option<PartialDate> {
         match &*self.dates {
-            [] => WrittenDate::read(text)?.decide(None, column).ok(),
+            [] => {
+                let date = WrittenDate::read(text)?;
+                seen.add(&date, row.line, text);
+                date.decide(None, known).ok()
+            }
             formats => formats.iter().find_map(|format| format.read(text)),
         }
     }
@@ -212,7 +226,8 @@ impl<'a> Converter<'a> {
         let known_days = field.rate_on.as_ref().map(|value| evidence.for_value(value).dates).unwrap_or_default();
         let missing = MissingIn::field(&field.target.name(), field.target.form());
         let known = evidence.for_value(&field.value);
-        Self { field, rates, memo, known, known_days, missing, seen: ColumnEvidence::default() }
+        let (seen, seen_days) = (ColumnEvidence::default(), DateEvidence::default());
+        Self { field, rates, memo, known, known_days, missing, seen, seen_days, is_of_person: false, noted: Vec::new() }
     }
 
     /// True if a text means that the value is missing: an amount of 0, too, unless amounts are added up.
@@ -228,6 +243,7 @@ impl<'a> Converter<'a> {
     /// list.
     fn split<'t>(&self, texts: Vec<MappedText<'t>>, dropped: &mut Vec<Dropped>) -> Vec<MappedText<'t>> {
         let FieldValue { target, value, reference, .. } = self.field;
+        let is_named = self.missing == MissingIn::Investor && value.vocabulary.is_none();
         let is_key = reference.as_ref().is_some_and(|reference| !matches!(reference.key, KeyForm::Name));
         let is_identifier = target.form() == FieldForm::Identifier;
         if !target.is_list() || is_key || is_identifier || !value.steps.is_empty() || value.vocabulary.is_some() {
@@ -241,7 +257,13 @@ impl<'a> Converter<'a> {
             parts => Ok(parts),
         };
         let mut all = Vec::with_capacity(texts.len());
-        for text in texts {
+        for mut text in texts {
+            // One name in each cell, and those of others that are not told.
+            if is_named && let Some(rest) = without_others(&text.value) {
+                let (rest, others) = (rest.to_owned(), text.value.trim()[rest.len()..].trim().to_owned());
+                dropped.push(Dropped { text: others, reason: OTHERS.into() });
+                text = MappedText::from(rest);
+            }
             match split(&text.value) {
                 Ok(Some(parts)) => all.extend(parts.into_iter().map(MappedText::from)),
                 Ok(None) => all.push(text),
@@ -320,6 +342,9 @@ impl<'a> Converter<'a> {
             FieldForm::Line | FieldForm::Sector => {
                 if self.missing == MissingIn::Name && missing::is_placeholder(text) {
                     return Err(IS_PLACEHOLDER.into());
+                }
+                if self.is_of_person && split_clear(text).is_some_and(|names| names.len() > 1) {
+                    return Err("has the names of several people; give each a row of its own".into());
                 }
                 convert_line(text)?
             }
@@ -412,12 +437,24 @@ impl<'a> Converter<'a> {
         let (amount, sign) = cell.amount(&field.amount, &self.known.notation)?;
         let stated = match &field.currency {
             Some(Currency::Code(code)) => Some(code.clone()),
-            Some(Currency::Of(value)) => value.text(row).map(|code| code.to_uppercase()),
-            Some(Currency::Written) | None => None,
+            Some(Currency::Of(value)) => value.text(row).map(|text| match money::currency_named(&text) {
+                Some(Sign::Code(code)) => code,
+                Some(Sign::Shared(..)) | None => text.to_uppercase(),
+            }),
+            Some(Currency::Written(_)) | None => None,
+        };
+        let of_signs = match &field.currency {
+            Some(Currency::Written(codes)) => codes.as_slice(),
+            _ => &[],
+        };
+        let meant = |shared: &[&str]| {
+            let mut codes = of_signs.iter().filter(|code| shared.contains(&code.as_str()));
+            codes.next().filter(|_| codes.next().is_none()).cloned()
         };
         let currency = match (sign, stated) {
             (Some(Sign::Code(code)), _) => code,
             (Some(Sign::Shared(_, codes)), Some(stated)) if codes.contains(&&*stated) => stated,
+            (Some(Sign::Shared(_, codes)), None) if meant(codes).is_some() => meant(codes).unwrap_or_default(),
             (Some(Sign::Shared(sign, _)), Some(stated)) => {
                 return Err(format!("has the sign `{sign}`, the currency is {stated}").into());
             }
@@ -426,13 +463,32 @@ impl<'a> Converter<'a> {
                 return Err("has no currency, which is never guessed; name it in the mapping with `currency`".into());
             }
         };
-        let day = field.rate_on.as_ref().and_then(|value| value.date(row, &self.known_days));
-        let dollars = (amount * self.rates.rate_on(&currency, day)?).round();
+        let day = match &field.rate_on {
+            Some(value) => value.date(row, &self.known_days, &mut self.seen_days).map_or(RateDay::Unknown, RateDay::On),
+            None => RateDay::OfImport,
+        };
+        let rate = self.rates.rate_on(&currency, day)?;
+        let dollars = (amount * rate.usd).round();
         let is_bounded = || !matches!(field.target, FieldTarget::Field(known) if known.name == "aum_usd");
         if dollars >= MAX_DOLLARS && is_bounded() {
             return Err("would be more than any round or check; is its unit also that of the column?".into());
         }
+        if let Some(day) = rate.of_import {
+            self.note(
+                text,
+                format!(
+                    "is converted by the rate of the day of the import, {day}; name a column with its day in `rate_on`"
+                ),
+            );
+        }
+        if let Some(inexact) = cell.inexact(&field.amount) {
+            self.note(text, format!("{inexact}, and kept as if it were exact; none, if that is right"));
+        }
         Ok(format!("{dollars:.0}"))
+    }
+
+    fn note(&mut self, text: &str, reason: impl Into<Cow<'static, str>>) {
+        self.noted.push(Dropped { text: text.to_owned(), reason: reason.into() });
     }
 
     /// Reads the date as far as it is written, in the formats of the mapping or in any usual one.
@@ -445,10 +501,13 @@ impl<'a> Converter<'a> {
             formats => formats.iter().find_map(|format| format.read(text)).ok_or_else(|| not_a_date(formats))?,
         };
         if date_format::is_placeholder(date) {
-            Err("is a day that is written if the real one is unknown".into())
-        } else {
-            Ok(date)
+            return Err("is a day that is written if the real one is unknown".into());
         }
+        let is_year = !date.is_day() && !date.is_month();
+        if is_year && self.field.value.dates.is_empty() && date_format::is_period(text) {
+            self.note(text, "is a part of a year, of which the year is kept; write a month if it is known");
+        }
+        Ok(date)
     }
 
     fn written_date(&mut self, text: &str, row: &InputRow) -> Result<WrittenDate, Cow<'static, str>> {

@@ -159,9 +159,16 @@ fn is_number_of_others(text: &str) -> bool {
     rest.len() < text.len() && rest.starts_with(' ') && is_counted()
 }
 
-/// True for `TBD` and `Test`: a text in the place of a name that nobody has.
+/// True for `TBD` and `Test`: a text in the place of a name that nobody has; also in parentheses, alone or behind a name:
+/// `(independent)`, `Alder (example)`.
 pub(crate) fn is_placeholder(name: &str) -> bool {
-    is_like_a_word(name.trim()) && MissingWords::Placeholders.contains(&name.trim().to_lowercase())
+    let is_one = |name: &str| is_like_a_word(name) && MissingWords::Placeholders.contains(&name.to_lowercase());
+    let name = name.trim();
+    let noted = || {
+        let (_, note) = name.strip_suffix([')', ']', '）', '>'])?.rsplit_once(['(', '[', '（', '<'])?;
+        Some(is_one(note.trim()))
+    };
+    is_one(name) || noted().unwrap_or_default()
 }
 
 /// True for `Remote` and `Worldwide`, which are no places.
@@ -230,6 +237,8 @@ mod tests {
             }
         }
         assert!(is_placeholder("TBD") && is_placeholder("Test") && !is_placeholder("Testo"));
+        assert!(is_placeholder("(selbständig)") && is_placeholder("Birch Labs (sample)"));
+        assert!(!is_placeholder("Independent Foods") && !is_placeholder("Alder (Berlin)") && !is_placeholder("()"));
         assert!(is_nowhere("Fully remote") && !is_nowhere("Rome"));
     }
 }

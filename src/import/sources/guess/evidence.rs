@@ -2,6 +2,7 @@
 
 use crate::sources::EntityKind;
 use crate::sources::guess::header::{Meaning, Owner};
+use crate::sources::guess::kinds::KindColumn;
 use crate::sources::guess::table::{Column, RowKind};
 use crate::sources::guess::values::{self, share};
 use data::{FirmKind, Stage, StartupStatus};
@@ -15,6 +16,7 @@ pub(super) struct Evidence<'c, 's> {
     pub has_several_rounds: bool,
     /// Values of the column with most.
     pub height: usize,
+    pub kinds: Option<&'c KindColumn>,
 }
 
 impl<'s> Evidence<'_, 's> {
@@ -43,6 +45,10 @@ impl<'s> Evidence<'_, 's> {
         }
         if self.are_people() || self.are_contacts() {
             return RowKind::People;
+        }
+        if let Some(kinds) = self.kinds {
+            let are_startups = !kinds.values_of(EntityKind::Startup).is_empty();
+            return if are_startups { RowKind::Startups } else { RowKind::Firms };
         }
         let (firms, startups) = (self.firms(), self.startups());
         if firms > startups && self.names_people_of_firms() {
@@ -180,7 +186,8 @@ impl<'s> Evidence<'_, 's> {
         let has_managers = self.any(|column| column.meaning.is_manager && is_name(column));
         let has_vintages = self.any(|column| values::is_of_list("vintages", column.header));
         let is_fund = |column: &Column<'_>| {
-            !column.meaning.is_manager && (has_vintages || has_managers && column.is_of(&[Some(Owner::Firm)]))
+            values::has_word("words of funds", column.header)
+                || !column.meaning.is_manager && (has_vintages || has_managers && column.is_of(&[Some(Owner::Firm)]))
         };
         let has_people =
             |column: &Column<'_>| is_name(column) && values::are_people(&column.values) && !is_fund(column);

@@ -169,6 +169,14 @@ pub(super) fn words(header: &str) -> Vec<String> {
     fold(&spaced(header)).split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
+/// A header without its unit and currency.
+pub(super) fn without_unit(header: &str) -> String {
+    money::money_part_of_header(header)
+        .map_or_else(|| header.to_owned(), |unit| header.replace(unit, " "))
+        .trim()
+        .to_owned()
+}
+
 /// True if the header is one of private data.
 pub(crate) fn is_private(header: &str) -> bool {
     Meaning::read(header).is_private()

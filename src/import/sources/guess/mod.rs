@@ -11,6 +11,7 @@
 mod csvw;
 mod evidence;
 mod header;
+mod kinds;
 pub(crate) mod package;
 pub(crate) mod sample;
 mod section;
@@ -120,7 +121,10 @@ fn described_columns(outline: &Outline<'_>) -> String {
 
 pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
     let members = Member::list(inputs)?;
-    let given: Vec<&Member> = members.iter().filter(|member| !member.ending().is_empty()).collect();
+    // A Markdown document is a table only if it is named itself.
+    let is_named = |member: &Member| inputs.iter().any(|input| input.is_file() && input.ends_with(&member.path));
+    let is_table = |member: &&Member| !member.ending().is_empty() || member.is_markdown() && is_named(member);
+    let given: Vec<&Member> = members.iter().filter(is_table).collect();
     if given.is_empty() {
         let given: Vec<String> = inputs.iter().map(|input| input.display().to_string()).collect();
         let problem = format!("{}: no table; give files of CSV, TSV, Excel, JSON or Parquet", given.join(", "));
@@ -256,6 +260,8 @@ fn document(source: &str, members: &[Member], tables: &[Table<'_>]) -> Result<St
             lines.push(format!("from = {}", quote(&table.name)));
             let is_key = |column: &str| described_target(&outlines, outline, column).is_some();
             lines.extend(section.lines.iter().map(|line| package::described_line(line, &table.described, is_key)));
+            // What a line would add belongs below its own section.
+            lines.extend(sections.remarks_below(section.kind));
         }
         let reason = match outline.rows {
             RowKind::Unknown(reason) => Some(reason),
@@ -417,6 +423,11 @@ fn input_lines(table: &Table<'_>, outline: &Outline<'_>, members: &[Member]) -> 
         let columns: Vec<String> = once.iter().map(|header| quote(header)).collect();
         lines.push("# Written once for several rows: a row without any of them has those of the row above.".to_owned());
         lines.push(format!("fill_down = [{}]", columns.join(", ")));
+    }
+    let conditions = kinds::conditions_of_records(outline);
+    if !conditions.is_empty() {
+        lines.push("# Rows that are marked as deleted, as tests or as not public are no records.".to_owned());
+        lines.push(format!("when = {{ {} }}", conditions.join(", ")));
     }
     let none: Vec<String> = described.none.iter().filter(|none| !none.is_empty()).map(|none| quote(none)).collect();
     if !none.is_empty() {

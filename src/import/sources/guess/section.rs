@@ -12,6 +12,7 @@ use crate::sources::guess::values::{self, most, share, some};
 use crate::sources::guess::{FileDescription, comment, examples, quote};
 use crate::sources::mapping::list;
 use crate::sources::missing::MissingIn;
+use crate::sources::money::MoneyCell;
 use data::meaning::Meaning;
 use data::vocabulary::Vocabulary as _;
 use data::{Country, FirmKind, PartialDate, Stage, StartupStatus, identifier};
@@ -95,6 +96,7 @@ impl<'o, 's> Sections<'o, 's> {
         let (used, open, foreign) = (BTreeMap::new(), of_several().map(several).collect(), of_several().collect());
         let mut sections = Self { outline, relations, vocabularies, used, open, foreign, sections: Vec::new() };
         match outline.rows {
+            RowKind::Firms | RowKind::Startups if outline.kinds.is_some() => sections.entities_by_kind(),
             RowKind::Firms => sections.entities(EntityKind::Firm),
             RowKind::Startups => sections.entities(EntityKind::Startup),
             RowKind::Rounds => sections.rounds(),
@@ -110,11 +112,30 @@ impl<'o, 's> Sections<'o, 's> {
         &self.used
     }
 
-    /// Remarks on the columns that are left out, each with values, what it might be, and the line that would use it.
+    /// The section below which a line that would use a column belongs, if it is not the last one.
+    fn section_of(&self, column: usize) -> Option<EntityKind> {
+        let (last, others) = self.sections.split_last()?;
+        let line = self.open.get(&column)?.line.as_ref()?;
+        let (field, _) = line.split_once(" = ")?;
+        let has = |section: &&Section| SourceField::named(section.kind, field).is_some();
+        others.iter().find(has).map(|section| section.kind).filter(|kind| *kind != last.kind)
+    }
+
+    /// Remarks with lines that belong below a section which others follow.
+    pub(super) fn remarks_below(&self, kind: EntityKind) -> Vec<String> {
+        self.remarks_of(|section| section == Some(kind))
+    }
+
+    /// Remarks on the columns that are left out, each with values, what it might be, and the line that would use it; without those
+    /// below their sections.
     pub(super) fn remarks(&self) -> Vec<String> {
+        self.remarks_of(|section| section.is_none())
+    }
+
+    fn remarks_of(&self, is_wanted: impl Fn(Option<EntityKind>) -> bool) -> Vec<String> {
         let mut remarks = Vec::new();
         for (index, column) in self.outline.columns.iter().enumerate() {
-            if self.used.contains_key(&index) {
+            if self.used.contains_key(&index) || !is_wanted(self.section_of(index)) {
                 continue;
             }
             let header = comment(column.header);
@@ -194,6 +215,40 @@ impl<'o, 's> Sections<'o, 's> {
         }
     }
 
+    /// A list of firms and startups, of which a column says which are which.
+    fn entities_by_kind(&mut self) {
+        let Some(kinds) = self.outline.kinds.as_ref() else { return };
+        let mut used = BTreeMap::new();
+        for kind in [EntityKind::Startup, EntityKind::Firm] {
+            let values: Vec<String> = kinds.values_of(kind).iter().map(|value| quote(value)).collect();
+            if values.is_empty() {
+                continue;
+            }
+            self.used.insert(kinds.column, "when");
+            self.entities(kind);
+            if let Some(section) = self.sections.last_mut().filter(|section| section.kind == kind) {
+                let when = format!(
+                    "when = {{ {} = [{}] }}",
+                    quote(self.outline.columns[kinds.column].header),
+                    values.join(", ")
+                );
+                section.lines.splice(0..0, ["# Other rows are other records.".to_owned(), when]);
+                // `VC` and `Angel` are also kinds of firms.
+                if kind == EntityKind::Firm
+                    && kinds.values_of(kind).iter().all(|value| FirmKind::meaning(value).is_some())
+                {
+                    section.lines.push(line(
+                        "kind",
+                        &quote(self.outline.columns[kinds.column].header),
+                        ", unknown = \"drop\"",
+                    ));
+                }
+            }
+            used.append(&mut std::mem::take(&mut self.used));
+        }
+        self.used = used;
+    }
+
     /// A list of firms or startups.
     fn entities(&mut self, kind: EntityKind) {
         let Some(subject) = self.outline.subject else { return };
@@ -211,6 +266,16 @@ impl<'o, 's> Sections<'o, 's> {
         let has_funds = subject.is_some_and(|meaning| meaning.is_manager) && !self.outline.all(is_fund).is_empty();
         if has_funds {
             self.leave_out_of_funds();
+        }
+        // What one fund has raised is not what its firm manages.
+        let has_vintages = !self.outline.all(|column| values::is_of_list("vintages", column.header)).is_empty();
+        if has_funds || has_vintages && kind == EntityKind::Firm {
+            let is_size =
+                |column: &Column<'_>| column.noun() == Some("aum") && values::has_word("words of funds", column.header);
+            for index in self.outline.all(is_size) {
+                self.foreign.insert(index);
+                self.open.insert(index, open("the size of one fund, not what its firm manages; left out"));
+            }
         }
         let owners = match subject.and_then(header::Meaning::owner) {
             // Fields of the fund are not those of the firm that manages it.
@@ -626,7 +691,14 @@ impl<'o, 's> Sections<'o, 's> {
         let headers = self.headers(columns);
         let divides = joining.map(|word| format!("split({word})")).unwrap_or_default();
         let names = if values::have_notes(&texts) { "names" } else { "" };
-        let steps = steps_part(&[list_step(&texts, field, &headers)?, &divides, names]);
+        let step = match list_step(&texts, field, &headers)? {
+            // Names behind which others are mentioned are lists that are not complete.
+            "" if field.ends_with("investors") && texts.iter().any(|text| list::without_others(text).is_some()) => {
+                "list"
+            }
+            step => step,
+        };
+        let steps = steps_part(&[step, &divides, names]);
         Ok(match columns {
             [_] => line(field, &headers, &format!("{steps}{more}")),
             _ => format!("{field} = {{ columns = [{headers}]{steps}{more} }}"),
@@ -662,7 +734,8 @@ impl<'o, 's> Sections<'o, 's> {
         let says = |column: &Column<'_>| {
             let noun = column.meaning.noun();
             let is_state = noun == Some("status") && (has_holdings || column.is_of(&[Some(Owner::Startup)]));
-            matches!(noun, Some("round" | "stage" | "type" | "status")) && !is_state
+            let is_named = matches!(noun, Some("round" | "stage" | "type" | "status"));
+            (is_named || column.meaning.is_sales || values::is_of_list("deal states", column.header)) && !is_state
         };
         let conditions = self.outline.all(says).into_iter().filter_map(|index| {
             let values = values::distinct(&self.column(index)?.values).into_iter();
@@ -670,7 +743,19 @@ impl<'o, 's> Sections<'o, 's> {
                 values.filter(|value| values::is_of_list("no rounds", value)).map(quote).collect();
             (!values.is_empty()).then(|| (index, format!("not = [{}]", values.join(", "))))
         });
-        conditions.collect()
+        let mut conditions: BTreeMap<usize, String> = conditions.collect();
+        // In a table with a row for each quarter, most quarters have no round.
+        if self.outline.has_periods() {
+            let has_nothing = |column: &Column<'_>| {
+                let is_zero = |value: &&&str| MoneyCell::read(value).is_some_and(|cell| cell.is_zero());
+                let zeros = column.texts.iter().filter(is_zero).count();
+                column.has_invested() && zeros > 0 && zeros < column.texts.len()
+            };
+            if let Some(index) = self.outline.all(has_nothing).first() {
+                conditions.entry(*index).or_insert("matches = \"[1-9]\"".to_owned());
+            }
+        }
+        conditions
     }
 
     /// A column that is empty in the rows that have only a startup, if there are such rows.
@@ -741,7 +826,14 @@ impl<'o, 's> Sections<'o, 's> {
         }
         self.date_precision(&mut lines);
         self.date_parts(&mut lines);
-        add_rate_days(&mut lines);
+        // Days that are not sure enough for a field still tell the rate, or that there is none.
+        let is_day = |column: &Column<'_>| {
+            column.noun() == Some("date")
+                && column.is_of(&owners)
+                && column.values.iter().any(|value| values::is_date(value))
+        };
+        let other_day = self.outline.all(is_day).first().map(|index| self.header(*index));
+        add_rate_days(&mut lines, other_day);
         self.investors(&mut lines);
         let key = self.round_key(parent.column());
         lines.insert(0, key);
@@ -1140,9 +1232,9 @@ fn are_stages(column: &Column<'_>, values: &[&str]) -> bool {
     some(values, is_stage) || (column.noun() == Some("round") && values.iter().any(|value| is_stage(value)))
 }
 
-/// Adds the days of the rates to amounts in other currencies than dollars: those of the rounds.
-fn add_rate_days(lines: &mut [String]) {
-    let day = lines.iter().find_map(|line| line.strip_prefix("announced_on = ").map(str::to_owned));
+/// Adds the days of the rates to amounts in other currencies than dollars: those of the rounds, or those of another column.
+fn add_rate_days(lines: &mut [String], other: Option<String>) {
+    let day = lines.iter().find_map(|line| line.strip_prefix("announced_on = ").map(str::to_owned)).or(other);
     let amount =
         lines.iter_mut().find(|line| line.starts_with("amount_usd = ") && !line.contains("currency = \"USD\""));
     if let (Some(day), Some(amount)) = (day, amount)

@@ -1,15 +1,16 @@
 //! What the rows of a table are, and which column is which field: headers and values decide together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sources::guess::FileDescription;
 use crate::sources::guess::evidence::Evidence;
 use crate::sources::guess::header::{self, Meaning, Owner, words};
+use crate::sources::guess::kinds::KindColumn;
 use crate::sources::guess::sample::Sample;
 use crate::sources::guess::several_rounds::{rounds_in_cells, rounds_in_columns};
 use crate::sources::guess::values::{self, most, share, some};
 use crate::sources::input::column_name;
-use crate::sources::mapping::list;
+use crate::sources::mapping::{date_format, list};
 use crate::sources::missing::MissingIn;
 use crate::sources::money::{self, MoneyCell, Sign};
 use data::FirmKind;
@@ -57,6 +58,8 @@ pub(super) struct Outline<'s> {
     places: &'s [Vec<usize>],
     /// True if no row is missing.
     pub is_whole: bool,
+    /// The column with the kinds of the records.
+    pub kinds: Option<KindColumn>,
 }
 
 impl<'s> Column<'s> {
@@ -175,6 +178,12 @@ impl<'s> Column<'s> {
             && !most(&self.values, values::is_date)
     }
 
+    /// True if it has what was invested in rounds, or in quarters.
+    pub(super) fn has_invested(&self) -> bool {
+        let is_named = || values::is_of_list("invested", &header::without_unit(self.header));
+        self.has_amounts() || is_named() && most(&self.texts, |text| MoneyCell::read(text).is_some())
+    }
+
     /// True if it has numbers or classes of shares.
     pub(super) fn is_of_shares(&self) -> bool {
         values::is_of_list("shares", self.header) && self.meaning.owner() != Some(Owner::Holder)
@@ -205,17 +214,71 @@ impl<'s> Outline<'s> {
         let of_several_rounds = [rounds_in_cells(&columns, places), rounds_in_columns(&columns)].concat();
         let has_several_rounds = !of_several_rounds.is_empty();
         let is_whole = !sample.is_full();
-        let evidence = Evidence { columns: &columns, file: &file, titles, height, has_several_rounds };
+        let kinds = KindColumn::find(&columns);
+        let evidence =
+            Evidence { columns: &columns, file: &file, titles, height, has_several_rounds, kinds: kinds.as_ref() };
         let rows = evidence.rows();
+        let kinds = kinds.filter(|_| matches!(rows, RowKind::Firms | RowKind::Startups));
         let (subject, id) = (None, None);
-        let mut outline =
-            Self { columns, height, rows, subject, id, described, titles, file, of_several_rounds, places, is_whole };
+        let mut outline = Self {
+            columns,
+            height,
+            rows,
+            subject,
+            id,
+            described,
+            titles,
+            file,
+            of_several_rounds,
+            places,
+            is_whole,
+            kinds,
+        };
         outline.subject = outline.find_subject();
         if outline.subject.is_none() && matches!(outline.rows, RowKind::Firms | RowKind::Startups) {
             outline.rows = RowKind::Unknown("no column is sure to have names");
         }
+        if outline.rows == RowKind::Rounds && outline.repeats_rounds() {
+            outline.rows = RowKind::Unknown(
+                "it has a row for each quarter of a company, and the same round in several; give each round one row",
+            );
+        }
         outline.id = outline.find_id();
         outline
+    }
+
+    /// True for a table with a row for each quarter of a company.
+    pub(super) fn has_periods(&self) -> bool {
+        let is_repeated =
+            self.subject.and_then(|subject| self.columns.get(subject)).is_some_and(|column| column.distinct() < 1.0);
+        let is_period =
+            |column: &Column<'_>| column.noun() == Some("date") && most(&column.values, date_format::is_period);
+        is_repeated && self.columns.iter().any(is_period)
+    }
+
+    /// True if the rows of quarters repeat a round: one company has the same stage and amount in several.
+    fn repeats_rounds(&self) -> bool {
+        let Some(subject) = self.subject.filter(|_| self.has_periods()) else { return false };
+        let cells = |index: usize| -> BTreeMap<usize, &str> {
+            let texts = self.columns.get(index).map_or(&[][..], |column| &column.texts);
+            self.rows_of(index).iter().copied().zip(texts.iter().copied()).collect()
+        };
+        let [amounts, stages] = [
+            self.all(Column::has_invested).first().copied(),
+            self.all(|column| matches!(column.noun(), Some("round" | "stage"))).first().copied(),
+        ];
+        let (names, [amounts, stages]) = (cells(subject), [amounts, stages].map(|column| column.map(cells)));
+        let is_nothing = |text: &str| MoneyCell::read(text).is_some_and(|cell| cell.is_zero());
+        let mut seen = BTreeSet::new();
+        names.iter().any(|(row, name)| {
+            let stage = stages.as_ref().and_then(|cells| cells.get(row)).copied().unwrap_or_default();
+            let amount = amounts.as_ref().map(|cells| cells.get(row).copied().filter(|text| !is_nothing(text)));
+            match amount {
+                Some(Some(amount)) => !seen.insert((*name, stage, amount)),
+                None => !stage.is_empty() && !seen.insert((*name, stage, "")),
+                Some(None) => false,
+            }
+        })
     }
 
     /// Whose table it is, if it has firms or startups.
@@ -370,8 +433,12 @@ impl<'s> Outline<'s> {
             let others = known.iter().filter(|word| !wanted.contains(word)).count();
             (shared, std::cmp::Reverse(others))
         };
+        // A column that is called so has currencies even if a few of its cells are none: their amounts are left out.
         let found = self.all(|column| {
-            column.values.len() * 2 >= column.texts.len() && share(&column.values, money::is_currency) >= 0.9
+            let is_named = values::has_word("currencies", column.header)
+                && some(&column.values, |value| money::currency_named(value).is_some());
+            column.values.len() * 2 >= column.texts.len()
+                && (is_named || share(&column.values, money::is_currency) >= 0.9)
         });
         let best = found.iter().copied().max_by_key(is_near)?;
         let is_only = found.iter().all(|index| *index == best || is_near(index) < is_near(&best));

@@ -1,5 +1,6 @@
 mod languages;
 mod lists;
+mod strange;
 
 use std::collections::BTreeMap;
 use std::fs;

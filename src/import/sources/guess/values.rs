@@ -32,9 +32,15 @@ pub(super) fn word_list(name: &str) -> &'static [&'static str] {
     WORDS.get(name).map_or(&[], Vec::as_slice)
 }
 
-/// True if a folded text is one of a list.
+/// True if a text is one of a list, folded or in lower case.
 pub(super) fn is_of_list(list: &str, text: &str) -> bool {
-    word_list(list).contains(&&*fold(text))
+    let list = word_list(list);
+    list.contains(&&*fold(text)) || list.contains(&&*text.trim().to_lowercase())
+}
+
+/// True for a flag of a list, `yes` or `no`.
+pub(super) fn is_of_flag(list: &str, value: &str) -> bool {
+    is_word(list, value)
 }
 
 fn is_word(list: &str, value: &str) -> bool {
@@ -346,9 +352,18 @@ pub(super) fn date_forms(values: &[&str], is_year_enough: bool) -> Result<String
     if values.is_empty() {
         return Err(("has no values".to_owned(), String::new()));
     }
-    // One misprint does not hide what several others are; the import leaves it out.
+    // A few misprints do not hide what the others are; the import leaves them out.
     let dates: Vec<&str> = values.iter().copied().filter(|value| is_date(value) || is_year(value)).collect();
-    let values = if dates.len() >= 4 && dates.len() + 1 == values.len() { &*dates } else { values };
+    let is_misprinted = dates.len() < values.len() && dates.len() >= 2 && dates.len() * 4 >= values.len() * 3;
+    if !is_misprinted {
+        return form_of_dates(values, is_year_enough);
+    }
+    let form = form_of_dates(&dates, is_year_enough)?;
+    Ok(format!("{form}, unknown = \"drop\""))
+}
+
+/// The same of values that are dates.
+fn form_of_dates(values: &[&str], is_year_enough: bool) -> Result<String, (String, String)> {
     // Years of other calendars are read as nobody means them.
     let is_common = |value: &str| match WrittenDate::read(value) {
         Some(WrittenDate::Known(date, _) | WrittenDate::Ambiguous { day_first: date, .. }) => {
@@ -404,23 +419,41 @@ fn currency(header: &str, cells: &[MoneyCell], column: Option<&str>) -> Option<(
         Sign::Shared("$", _) => Some((quote("USD"), "  # dollars of the United States?")),
         Sign::Shared(..) => None,
     };
-    let signs: Vec<&Sign> = cells.iter().filter_map(MoneyCell::sign).collect();
     if let Some(sign) = money::currency_of_header(header) {
         return of(&sign);
     }
     if let Some(column) = column {
         return Some((format!("{{ column = {column} }}"), ""));
     }
+    let signs: Vec<&Sign> = cells.iter().filter_map(MoneyCell::sign).collect();
     let first = *signs.first()?;
-    let is_same = signs.iter().all(|sign| *sign == first);
-    let has_dollars = signs.iter().any(|sign| matches!(sign, Sign::Shared("$", _)));
-    match () {
-        () if is_same => of(first),
-        // Codes in the cells go before the currency of the column; `$` needs one that it may mean.
-        () if has_dollars => of(&Sign::Shared("$", &[])),
-        // A few cells without a currency are left out by the import.
-        () if signs.len() * 5 >= cells.len() * 4 => Some((quote("written"), "")),
-        () => None,
+    match signs.iter().all(|sign| *sign == first) {
+        true => of(first),
+        // Amounts without a currency are left out by the import: nothing tells which of the others they have.
+        false => (signs.len() * 2 >= cells.len()).then(|| written_currency(&signs)),
+    }
+}
+
+/// The currency of a column whose cells have different ones, and a remark. A sign of several currencies, such as `Rs`, is that of
+/// another cell; `$` is most likely that of the United States.
+fn written_currency(signs: &[&Sign]) -> (String, &'static str) {
+    let codes: BTreeSet<&str> =
+        signs.iter().filter_map(|sign| if let Sign::Code(code) = sign { Some(&**code) } else { None }).collect();
+    let mut meant = BTreeSet::new();
+    for sign in signs {
+        let Sign::Shared(sign, shared) = sign else { continue };
+        let mut others = shared.iter().filter(|code| codes.contains(**code));
+        match (*sign == "$", others.next(), others.next()) {
+            (true, ..) => drop(meant.insert("USD")),
+            (false, Some(code), None) => drop(meant.insert(*code)),
+            _ => {}
+        }
+    }
+    let remark = if meant.contains("USD") { "  # `$` is of the United States?" } else { "" };
+    let meant: Vec<String> = meant.into_iter().map(quote).collect();
+    match meant.is_empty() {
+        true => (quote("written"), ""),
+        false => (format!("{{ written = [{}] }}", meant.join(", ")), remark),
     }
 }
 
@@ -439,7 +472,9 @@ pub(super) fn amount_form(
         return Err(("its values are not amounts of money".to_owned(), String::new()));
     }
     let currency = currency(header, &cells, column);
-    let (code, remark) = currency.clone().unwrap_or_else(|| (quote("USD"), ""));
+    let signs: Vec<&Sign> = cells.iter().filter_map(MoneyCell::sign).collect();
+    let or_else = || if signs.is_empty() { (quote("USD"), "") } else { written_currency(&signs) };
+    let (code, remark) = currency.clone().unwrap_or_else(or_else);
     let ranges = cells.iter().filter(|cell| matches!(cell, MoneyCell::Range(..))).count();
     let step = match field {
         _ if ranges == 0 => "",
@@ -475,8 +510,11 @@ pub(super) fn amount_form(
         return Ok(line(&format!("{unit_text}, decimal = \".\"")));
     }
     if notation.is_undecided() {
+        // Three digits behind a point or comma are most likely a group.
+        let has = |separator| cells.iter().any(|cell| cell.has_separator(separator));
+        let decimal = if has('.') && !has(',') { "," } else { "." };
         let problem = "its values have a decimal point or comma, or groups of digits; say which";
-        return Err((problem.to_owned(), line(&format!("{unit_text}, decimal = \".\""))));
+        return Err((problem.to_owned(), line(&format!("{unit_text}, decimal = {}", quote(decimal)))));
     }
     let has_unit =
         |title: &&String| money::unit_of_header(title).is_some() && money::currency_of_header(title).is_some();
@@ -494,7 +532,8 @@ pub(super) fn amount_form(
     let line = line(&unit_text);
     match currency {
         Some(_) => Ok(line),
-        None => Err(("an amount without a currency; if it is US dollars".to_owned(), line)),
+        None if signs.is_empty() => Err(("an amount without a currency; if it is US dollars".to_owned(), line)),
+        None => Err(("most of its amounts have no currency; if only the others are to be read".to_owned(), line)),
     }
 }
 

@@ -167,6 +167,16 @@ impl<'a> Account<'a> {
         add_omission(&mut self.summary.sections[section].fields[field].dropped, reason, remedy, place);
     }
 
+    /// Counts a value that is kept, though its text says something else or more.
+    pub(super) fn noted(&mut self, section: usize, field: usize, row: &InputRow, noted: &Dropped) {
+        let of_section = &self.mapping.sections[section];
+        let column = column_of(&of_section.fields[field].value, row, &noted.text);
+        let (reason, remedy) = split_remedy(&noted.reason, "none, if that is right");
+        self.reject(&Reject { place: row.place(), column, value: &noted.text, reason, remedy });
+        let place = || place_text(&self.places, row.place(), column, &noted.text);
+        add_omission(&mut self.summary.sections[section].fields[field].noted, reason, remedy, place);
+    }
+
     /// Counts a reference to an entity that neither the files nor the source have.
     pub(super) fn dangling(&mut self, section: usize, field: usize, place: Place, text: &str) {
         let of_section = &self.mapping.sections[section];

@@ -69,7 +69,12 @@ impl<'a> StatementCollector<'a> {
         let index = |name: &str| fields.iter().position(|known| known == name).unwrap_or_default() as u16;
         let converters = mapping.sections.iter().map(|section| {
             let fields = section.fields.iter();
-            fields.map(|field| (index(&field.target.name()), Converter::new(field, rates, evidence))).collect()
+            let converters = fields.map(|field| {
+                let mut converter = Converter::new(field, rates, evidence);
+                converter.is_of_person = section.kind == EntityKind::Person && field.target.name() == "name";
+                (index(&field.target.name()), converter)
+            });
+            converters.collect()
         });
         let latest = mapping.sections.iter().map(|section| {
             let known = section.latest_by.as_ref().map(|value| evidence.for_value(value).dates).unwrap_or_default();
@@ -96,6 +101,7 @@ impl<'a> StatementCollector<'a> {
         let mut evidence = ImportEvidence::default();
         for (_, converter) in self.converters.iter().flatten() {
             evidence.add(&converter.field.value, &converter.seen);
+            converter.field.rate_on.iter().for_each(|day| evidence.add_dates(day, &converter.seen_days));
         }
         for (section, (_, seen)) in self.mapping.sections.iter().zip(&self.latest) {
             section.latest_by.iter().for_each(|value| evidence.add_dates(value, seen));
@@ -106,6 +112,8 @@ impl<'a> StatementCollector<'a> {
     pub(super) fn add(&mut self, sections: &[usize], row: &InputRow) -> Result<(), SourceError> {
         let mapping = self.mapping;
         let (mut unmet, mut is_taken) = (None, false);
+        // A row may be a startup, and still no round.
+        let (mut unmet_round, mut is_round) = (None, false);
         for index in sections.iter().copied() {
             let section = &mapping.sections[index];
             self.account.rows(index, row.file).rows += 1;
@@ -113,9 +121,11 @@ impl<'a> StatementCollector<'a> {
                 self.account.rows(index, row.file).left_out += 1;
                 self.account.summary.note(row, || RowEvent::Unused { input: section.from, section: Some(index) });
                 unmet = unmet.or(Some((condition, section.kind)));
+                unmet_round = unmet_round.or(Some(condition).filter(|_| section.kind == EntityKind::Round));
                 continue;
             }
             is_taken = true;
+            is_round |= section.kind == EntityKind::Round;
             let (key, text) = match self.key(index, section, row) {
                 Ok(key) => key,
                 Err(reason) => {
@@ -135,6 +145,9 @@ impl<'a> StatementCollector<'a> {
                 self.converted.clear();
                 let read = converter.values(row, &mut self.converted, &mut self.dropped);
                 self.account.summary.sections[index].fields[at].read += read;
+                for noted in converter.noted.drain(..) {
+                    self.account.noted(index, at, row, &noted);
+                }
                 // A missing amount would falsify the sum; an empty value marks it as unknown.
                 if field.is_sum && self.converted.is_empty() && !self.dropped.is_empty() {
                     put_value(&mut self.value, name, "", "");
@@ -180,8 +193,10 @@ impl<'a> StatementCollector<'a> {
             self.key.extend_from_slice(&row.place().bytes());
             self.sorter.push(&self.key, &self.value).map_err(|error| SourceError::io(self.folder, error))?;
         }
-        if let (Some((condition, kind)), false) = (unmet, is_taken) {
-            self.account.left_out(row, condition, kind);
+        match (unmet, unmet_round) {
+            (Some((condition, kind)), _) if !is_taken => self.account.left_out(row, condition, kind),
+            (_, Some(condition)) if !is_round => self.account.left_out(row, condition, EntityKind::Round),
+            _ => {}
         }
         Ok(())
     }

@@ -180,6 +180,9 @@ pub struct FieldSummary {
     /// Values that another row of the same entity replaced, which are counted as values, too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<Omission>,
+    /// Values that are kept, though their texts say something else or more, such as a quarter of which the year is kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub noted: Vec<Omission>,
     #[serde(skip)]
     pub(super) dangling: u64,
     /// Texts of the cells, each of which is a value or dropped.

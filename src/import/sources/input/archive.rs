@@ -80,6 +80,12 @@ impl Member {
         ENDINGS.iter().find(|known| known.eq_ignore_ascii_case(ending)).copied().unwrap_or("")
     }
 
+    /// True for a Markdown document, which has no [`ending`](Self::ending): in a folder or an archive it is about the files.
+    pub(crate) fn is_markdown(&self) -> bool {
+        let ending = self.path.rsplit_once('.').map_or("", |(_, ending)| ending);
+        ["md", "markdown"].iter().any(|known| known.eq_ignore_ascii_case(ending))
+    }
+
     pub(crate) fn open(&self, to: &mut dyn FnMut(&mut dyn Read) -> Result<(), SourceError>) -> Result<(), SourceError> {
         match &self.place {
             MemberPlace::Whole => to(&mut self.file.open()?),

@@ -1,6 +1,7 @@
 //! Reads rows of delimited text.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::io::{self, Read};
 
 use csv::{ByteRecord, StringRecord};
@@ -131,7 +132,14 @@ fn read_rows(
             (header::names(Some(&groups), &lower), lower)
         }
         _ => {
-            let lower = next(&mut csv, &mut raw, to)?;
+            let mut lower = next(&mut csv, &mut raw, to)?;
+            if names_rows(sample.get(format.skip.unwrap_or_default() + 1..).unwrap_or_default(), &lower) {
+                to.note(
+                    "the rows have one cell more than the header: the first has no name, as R writes names of rows"
+                        .to_owned(),
+                );
+                lower.insert(0, String::new());
+            }
             (header::names(None, &lower), lower)
         }
     };
@@ -172,6 +180,21 @@ fn read_rows(
         rows.add(line, &held, is_apart)?;
     }
     rows.finish()
+}
+
+/// True if each row has one cell more than the header, and another text in the first: the names of the rows, as R writes them.
+fn names_rows(rows: &[Vec<String>], header: &[String]) -> bool {
+    let rows: Vec<&Vec<String>> = rows.iter().filter(|row| row.iter().any(|cell| !cell.trim().is_empty())).collect();
+    let firsts: HashSet<&str> = rows.iter().filter_map(|row| row.first()).map(|cell| cell.trim()).collect();
+    let is_longer = |row: &&Vec<String>| row.len() == header.len() + 1;
+    let is_filled = |row: &&&Vec<String>| row.last().is_some_and(|cell| !cell.trim().is_empty());
+    rows.len() > 1
+        && header.len() > 1
+        && header.iter().all(|cell| !cell.trim().is_empty())
+        && rows.iter().copied().all(|row| is_longer(&row))
+        && rows.iter().filter(is_filled).count() * 2 > rows.len()
+        && firsts.len() == rows.len()
+        && !firsts.contains("")
 }
 
 /// Keeps the last byte that was read.

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use crate::sources::guess::names_field;
 use crate::sources::input::{cell_text, column_name};
-use crate::sources::money::MoneyCell;
+use crate::sources::money::{MoneyCell, normalized};
 
 /// Rows that are looked at.
 pub(super) const SAMPLE_ROWS: usize = 200;
@@ -94,7 +95,11 @@ pub(crate) fn is_value(text: &str) -> bool {
         has_number && text.starts_with(char::is_alphabetic) && MoneyCell::read(text).is_some()
     };
     let first = text.trim_start_matches(|char: char| "$€£¥₹~<>+-–−(≈ ".contains(char)).chars().next();
-    first.is_some_and(|char| char.is_ascii_digit())
+    // `٤٤٫٤٥ مليون`
+    let is_digit = |char: char| {
+        char.is_numeric() && normalized(char.encode_utf8(&mut [0; 4])).starts_with(|char: char| char.is_ascii_digit())
+    };
+    first.is_some_and(|char| char.is_ascii_digit() || !char.is_ascii() && is_digit(char))
         || is_amount()
         || text.contains(':') && text.contains("://")
         || !text.contains(' ') && text.contains(['@', '.']) && !text.ends_with('.')
@@ -150,7 +155,8 @@ fn place(rows: &[&SampleRow], found: usize) -> HeaderPlace {
         let names: Vec<&str> = below.filled().map(|(_, cell)| cell).collect();
         let distinct: HashSet<&&str> = names.iter().collect();
         let is_named = below.count() >= row.count() && (fills || distinct.len() == names.len());
-        if (fills || repeats) && row.is_label() && is_named && names_values(rows, found + 1) {
+        let is_header = || names_values(rows, found + 1) || names_fields(below);
+        if (fills || repeats) && row.is_label() && is_named && is_header() {
             return HeaderPlace { skip: row.position, rows: 2 };
         }
     }
@@ -171,6 +177,13 @@ fn names_values(rows: &[&SampleRow], index: usize) -> bool {
     let Some(row) = rows.get(index).filter(|row| row.is_label()) else { return false };
     let below = rows.get(index + 1..).unwrap_or_default();
     row.filled().any(|(column, _)| column_kind(below, column).is_some())
+}
+
+/// True if most cells of a row are the usual names of columns: below them a few cells may be of any kind.
+fn names_fields(row: &SampleRow) -> bool {
+    const LEAST: usize = 3;
+    let names = row.filled().filter(|(_, cell)| names_field(cell)).count();
+    row.is_label() && names >= LEAST && names * 2 > row.count()
 }
 
 /// A value of the row that shows that it is no header: of the same kind as those below it.
@@ -273,6 +286,7 @@ mod tests {
             ("Firm,Firm,Check,Check\nName,Country,Min,Max\nAlder,DE,1,2\nBirch,FR,3,4", 0, 2),
             ("Company,Date,Investor,Investor\nAmpelo,2024-03-01,Alder,Birch\nCor,2024-05-01,Alder,", 0, 1),
             ("Company,2019,2020\nAlder,5,7\nBirch,6,8", 0, 1),
+            ("Deal,,Money,\nCompany,City,Amount,Date\nAlder,Ulm,€5m,soon\nBirch,,n/a,May", 0, 2),
             ("Company,Founded\nAlder,2009\nBirch,2010", 0, 1),
             ("Name\nAlder\nBirch", 0, 1),
             ("Name,Country", 0, 1),

@@ -11,6 +11,7 @@ pub(crate) mod json_path;
 pub(crate) mod json_rows;
 mod json_scan;
 pub(crate) mod limits;
+mod markdown;
 mod ordinary;
 pub(crate) mod parquet_file;
 mod parquet_rows;
@@ -24,7 +25,7 @@ mod xml_scan;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 
 use encoding_rs::Encoding;
 
@@ -33,6 +34,7 @@ pub(crate) use crate::sources::input::archive::Member;
 pub(crate) use crate::sources::input::header::is_value;
 use crate::sources::input::header::{HeaderPlace, SampleRow};
 use crate::sources::input::json_path::JsonPath;
+use crate::sources::input::markdown::MarkdownTables;
 pub(crate) use crate::sources::input::table::may_be_heading;
 pub(crate) use crate::sources::input::words::is_error;
 #[cfg(test)]
@@ -365,6 +367,9 @@ pub(crate) fn read_rows(
             "xls" if is_text(&beginning) => csv_rows::read(member, &mut from, format, to),
             "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => sheet_rows::read(member, &mut from, format, to),
             "json" | "jsonl" | "ndjson" => json_rows::read(member, &mut from, format, to),
+            _ if member.is_markdown() => {
+                csv_rows::read(member, &mut MarkdownTables::new(BufReader::new(from)), format, to)
+            }
             _ if is_workbook(&beginning) => sheet_rows::read(member, &mut from, format, to),
             _ => csv_rows::read(member, &mut from, format, to),
         }

@@ -8,7 +8,8 @@ use crate::sources::guess::names_records;
 use crate::sources::input::archive::listed;
 use crate::sources::input::header::is_value;
 use crate::sources::input::words::{
-    is_count, is_count_of, is_error, is_footer, is_heading, is_marked_note, is_missing, is_partial_total, is_total,
+    is_alone, is_count, is_count_of, is_error, is_footer, is_heading, is_marked_note, is_missing, is_partial_total,
+    is_total,
 };
 use crate::sources::input::{InputFormat, InputRow, Member, RowReceiver, cell_text, column_name};
 use data::formula;
@@ -238,10 +239,14 @@ impl<'a> TableRows<'a> {
         // A note may have the delimiter.
         let is_long =
             shape.filled > (width / 2).max(1) && (shape.filled >= width || !shape.first.contains([':', '：']));
-        let is_note =
-            width > 1 && (!is_long && is_footer(shape.first) || shape.filled == 1 && is_marked_note(shape.first));
-        let is_count = shape.filled == 1 && (is_count(shape.label) || is_count_of(shape.first, self.rows));
-        let is_sum = width > 1 && (shape.texts == 1 && is_total(shape.label) || is_count);
+        let is_single_note = || is_marked_note(shape.first) || width > 2 && self.rows > 0 && is_alone(shape.first);
+        let is_note = width > 1 && (!is_long && is_footer(shape.first) || shape.filled == 1 && is_single_note());
+        let is_labelled = || shape.texts == 1 && shape.first == shape.label && self.lacks_usual(cells);
+        let is_count = shape.filled == 1 && is_count_of(shape.first, self.rows)
+            || (shape.filled == 1 || is_labelled()) && is_count(shape.label);
+        // `Total`, with a text in another cell.
+        let is_wide_sum = || shape.texts > 1 && shape.filled > 2 && self.lacks_usual(cells) && is_total(shape.first);
+        let is_sum = width > 1 && (shape.texts == 1 && is_total(shape.label) || is_count || is_wide_sum());
         // `Deals` below the names of companies, with nothing but numbers.
         let names_rows = || shape.filled > 2 && shape.first == shape.label && names_records(shape.label);
         let is_label = || is_partial_total(shape.label) || names_rows();
@@ -260,7 +265,9 @@ impl<'a> TableRows<'a> {
             let is_sum_of_group = shape.filled > 1 && (is_total(shape.label) || is_partial_total(shape.label));
             let heading = "is a heading within the table, not a row of it; delete it, or fill the row";
             if is_sum_of_group { SUMS } else { heading }
-        } else if self.lacks_usual(cells) && (is_sum || is_partial_sum()) || shape.texts <= 1 && self.adds_up(cells) {
+        } else if self.lacks_usual(cells) && shape.texts <= 1 && (is_sum || is_partial_sum())
+            || shape.texts <= 1 && self.adds_up(cells)
+        {
             SUMS
         } else if width > 2
             && self.rows > 0

@@ -4,18 +4,19 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::sources::missing::MissingIn;
+use crate::sources::money::normalized;
 use data::meaning::Meaning as _;
 use data::{Country, FirmKind, Stage, word_file};
 
-static WORDS: LazyLock<[Vec<&'static str>; 7]> = LazyLock::new(|| {
-    ["total", "footer", "error", "missing", "records", "letters", "of sums"].map(|kind| {
+static WORDS: LazyLock<[Vec<&'static str>; 8]> = LazyLock::new(|| {
+    ["total", "footer", "error", "missing", "records", "letters", "of sums", "alone"].map(|kind| {
         let lines = word_file::entries(include_str!("words.txt")).filter_map(|line| line.split_once(": "));
         let words = lines.filter(|(name, _)| *name == kind).flat_map(|(_, words)| words.split(", "));
         words.collect()
     })
 });
 
-static SETS: LazyLock<[HashSet<&'static str>; 7]> =
+static SETS: LazyLock<[HashSet<&'static str>; 8]> =
     LazyLock::new(|| WORDS.each_ref().map(|words| words.iter().copied().collect()));
 
 /// Bytes of the longest text that is looked up: words are shorter.
@@ -54,7 +55,7 @@ pub(super) fn is_heading(text: &str) -> bool {
 
 /// True for the number of the `rows` above it: `12 companies`, `Total 12 companies`.
 pub(super) fn is_count_of(text: &str, rows: u64) -> bool {
-    let words: Vec<&str> = text.split_whitespace().collect();
+    let words: Vec<&str> = text.trim_matches(['(', ')', '[', ']']).split_whitespace().collect();
     let is_number = |word: &&str| word.parse() == Ok(rows);
     // `Jäseniä yhteensä 8`
     let is_sum = || words.iter().copied().any(is_of_sums);
@@ -62,9 +63,9 @@ pub(super) fn is_count_of(text: &str, rows: u64) -> bool {
     rows > 1 && (is_label || words.len() == 2 && words.first().is_some_and(is_number))
 }
 
-/// True for the number of rows, such as `Companies: 12`.
+/// True for the number of rows, such as `Companies: 12` and `n = 12`.
 pub(super) fn is_count(text: &str) -> bool {
-    text.rsplit_once([':', '：']).is_some_and(|(label, number)| {
+    text.rsplit_once([':', '：', '=']).is_some_and(|(label, number)| {
         let is_number =
             |char: char| char.is_numeric() || char.is_whitespace() || matches!(char, '.' | ',' | '\'' | '’');
         let number = number.trim();
@@ -78,12 +79,39 @@ pub(super) fn is_footer(text: &str) -> bool {
     WORDS[1].iter().any(|word| beginning.starts_with(word))
 }
 
-/// True for a note that a sign begins, such as `* estimates`, or that explains a word: `n.a.: not available`. Some lists mark
-/// names in the same way.
+/// True for a note that a sign or a number begins, such as `* estimates`, `^ a. Left` and `[1] See there`, or that explains a word:
+/// `n.a.: not available`. Some lists mark names in the same way.
 pub(super) fn is_marked_note(text: &str) -> bool {
     let explained = text.split_once([':', '=', '：']).map(|(word, _)| word.trim());
-    text.starts_with(['*', '†', '‡', '©', '¹']) && !text.ends_with(['*', '†', '‡'])
+    let is_mark = |mark: &str| (1..=2).contains(&mark.len()) && mark.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    // `[1] See there`, `1) estimated`, `(a) estimated`
+    let is_numbered = || {
+        let rest = text.strip_prefix(['[', '(']).unwrap_or(text);
+        rest.split_once([']', ')']).is_some_and(|(mark, note)| is_mark(mark) && note.starts_with(' '))
+    };
+    // `a. Left in 2021.`
+    let is_lettered = || matches!(text.as_bytes(), [b'a'..=b'z', b'.', b' ', ..]);
+    text.starts_with(['*', '†', '‡', '©', '¹', '²', '³', '^']) && !text.ends_with(['*', '†', '‡'])
+        || is_numbered()
+        || is_lettered()
         || explained.is_some_and(|word| MissingIn::Amount.is_missing(word))
+}
+
+/// True for a text that is the whole of a line below a table: `Page 2 of 3`, `-- end --`, the address of its source.
+pub(super) fn is_alone(text: &str) -> bool {
+    if text.len() > MAX_WORD {
+        return text.starts_with("http") && text.contains("://") && !text.contains(' ');
+    }
+    let mut numbers = String::with_capacity(text.len());
+    for char in normalized(text).chars() {
+        match (char.is_ascii_digit(), numbers.ends_with('#')) {
+            (true, true) => {}
+            (true, false) => numbers.push('#'),
+            (false, _) => numbers.push(char),
+        }
+    }
+    let bare = numbers.trim_matches(|char: char| !char.is_alphanumeric() && char != '#' && char != '第');
+    text.starts_with("http") && text.contains("://") || is_one(7, bare) || is_one(7, numbers.trim())
 }
 
 /// A language that is written in Latin letters.
@@ -133,10 +161,10 @@ mod tests {
         for label in ["TotalEnergies", "Total Capital Partners", "Sumup", "3i", "", "2024"] {
             assert!(!is_total(label), "{label}");
         }
-        for text in ["Companies: 12", "Antal bolag: 1 205", "件数：5"] {
+        for text in ["Companies: 12", "Antal bolag: 1 205", "件数：5", "n = 12"] {
             assert!(is_count(text), "{text}");
         }
-        for text in ["12 companies", "Yhteensä 12 yhtiötä", "Total of 12 firms", "Totalt: 12 bolag"] {
+        for text in ["12 companies", "(12 rows)", "Yhteensä 12 yhtiötä", "Total of 12 firms", "Totalt: 12 bolag"] {
             assert!(is_count_of(text, 12) && !is_count_of(text, 11), "{text}");
         }
         for text in ["Studio 12 Film Labs", "12"] {
@@ -152,6 +180,25 @@ mod tests {
             assert!(!is_footer(text), "{text}");
         }
         assert!(is_marked_note("* estimates") && !is_marked_note("**") && !is_marked_note("Alder*"));
+        assert!(
+            is_marked_note("^ b. Sold since.") && is_marked_note("[3] See the press") && is_marked_note("2) with debt")
+        );
+        assert!(is_marked_note("b. sold since") && !is_marked_note("B. Partners"));
+        assert!(!is_marked_note("(a)birch") && !is_marked_note("[Alder] Labs"));
+        for text in [
+            "Seite 4 von 9",
+            "Página 2 de 3",
+            "*** END ***",
+            "(17 rows)",
+            "第2页",
+            "https://list.example/a",
+            "Примечания:",
+        ] {
+            assert!(is_alone(text), "{text}");
+        }
+        for text in ["Page Nine", "Endure", "9 Lives", "Noteshelf", "list.example", "Sources of Light"] {
+            assert!(!is_alone(text), "{text}");
+        }
         assert!(
             is_marked_note("n.c. : non communiqué") && is_marked_note("- = none") && !is_marked_note("Alder: Labs")
         );

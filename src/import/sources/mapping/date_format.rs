@@ -173,6 +173,13 @@ pub(crate) fn is_placeholder(date: PartialDate) -> bool {
     date.is_day() && DAYS.contains(&date.to_string().as_str())
 }
 
+/// True for a quarter or half of a year, of which [`WrittenDate::read`] has the year.
+pub(crate) fn is_period(text: &str) -> bool {
+    let text = normalized(text.trim());
+    let text = TIME.replace(&text, " ");
+    PERIOD.is_match(with_common_era(&text).as_deref().unwrap_or(&text).trim())
+}
+
 /// A time of day with its zone.
 static TIME: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = r"(?ix)(?:[\s,]+|T)\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?
@@ -182,16 +189,28 @@ static TIME: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A quarter or half of a year: `Q3 2019`, `2019-Q3`, `3Q19`, `III кв. 2019`.
 static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
-    let part = r"(?:[qht]\s?[1-4]|[1-4]\s?[qht]|(?:[1-4]|i{1,3}|iv)[.\s-]*(?:º\s*)?(?:quarter|quartal|trimestre|trim\.?|kwartał|kwartaal|кв\.?|квартал))";
+    let mut words: Vec<&str> =
+        name_lines().filter(|(name, _)| *name == QUARTERS).flat_map(|(_, words)| words.split(", ")).collect();
+    words.sort_by_key(|word| std::cmp::Reverse(word.len()));
+    let word = words.iter().map(|word| regex::escape(word)).collect::<Vec<_>>().join("|");
+    let counted = format!(r"第?(?:[1-4一二三四]|i{{1,3}}|iv)[.\s-]*(?:º|ª|er|ème|e|st|nd|rd|th)?\s*(?:{word})\.?");
+    let part = format!(r"(?:[qht]\s?[1-4]|[1-4]\s?[qht]|(?:{word})\.?\s*[1-4]|{counted})");
     let pattern = format!(
-        r"(?i)^(?:{part}(?:\s*(?:de|of|des|del))?[\s/'’.-]*(?<year>\d{{4}}|\d{{2}})(?:\s*г\.?)?|(?<first>\d{{4}})[\s/.-]*{part})$"
+        r"(?i)^(?:{part}(?:\s*(?:de|of|des|del|di|do|van|roku))?[\s/'’.,-]*(?<year>\d{{4}}|\d{{2}})(?:\s*г\.?)?|(?<first>\d{{4}})[\s/.,年년-]*{part})$"
     );
     Regex::new(&pattern).expect("a valid expression")
 });
 
+fn name_lines() -> impl Iterator<Item = (&'static str, &'static str)> {
+    word_file::entries(include_str!("month_names.txt")).filter_map(|line| line.split_once(": "))
+}
+
+/// The line with the words for a quarter.
+const QUARTERS: &str = "quarter";
+
 /// Months by their names, and 0 for the other words of dates.
 static NAMES: LazyLock<HashMap<&'static str, Option<u32>>> = LazyLock::new(|| {
-    let lines = word_file::entries(include_str!("month_names.txt")).filter_map(|line| line.split_once(": "));
+    let lines = name_lines().filter(|(name, _)| *name != QUARTERS);
     let number = |month: &str| month.parse().unwrap_or(if month == "month" { MONTH_FOLLOWS } else { 0 });
     let lines: Vec<(u32, &str)> = lines.map(|(month, words)| (number(month), words)).collect();
     // The first two names of a month are English.

@@ -186,26 +186,35 @@ pub(crate) fn split_clear(text: &str) -> Option<Vec<String>> {
 
 /// A list without the words at its end that say that it is not complete; `None` if it has none.
 pub(crate) fn without_others(text: &str) -> Option<&str> {
+    /// The words by their last letter, or `#` for a number.
+    static BY_END: LazyLock<HashMap<char, Vec<&'static str>>> = LazyLock::new(|| {
+        let mut words: HashMap<char, Vec<&'static str>> = HashMap::new();
+        let ends = words_of("others").filter_map(|word| Some((word.chars().next_back()?, word)));
+        ends.for_each(|(end, word)| words.entry(end).or_default().push(word));
+        words
+    });
     let text = text.trim();
+    let end = text.chars().next_back()?;
+    let end = if end.is_ascii_digit() { '#' } else { end.to_ascii_lowercase() };
+    let words = BY_END.get(&end)?;
+    // Positions in small letters are those in the text.
+    let lower = text.to_lowercase();
+    let lower = if lower.len() == text.len() { &*lower } else { text };
     // `#` is in the place of a number.
     let before_number = |others: &str| match others.split_once('#') {
         Some((words, unit)) => {
-            let number = text.strip_suffix(unit)?.trim_end();
+            let number = lower.strip_suffix(unit)?.trim_end();
             let rest = number.trim_end_matches(|char: char| char.is_ascii_digit());
             (rest.len() < number.len()).then(|| rest.trim_end().strip_suffix(words.trim_end()))?
         }
-        None => text.strip_suffix(others),
+        None => lower.strip_suffix(others),
     };
-    let before = |others: &'static str| match others.strip_prefix('_') {
+    let before = |others: &&'static str| match others.strip_prefix('_') {
         Some(others) => before_number(others)?.strip_suffix(' '),
         None => before_number(others),
     };
-    let rest = words_of("others")
-        .filter_map(before)
-        .min_by_key(|rest| rest.len())?
-        .trim_end()
-        .trim_end_matches([',', '，'])
-        .trim_end();
+    let length = words.iter().filter_map(before).map(str::len).min()?;
+    let rest = text.get(..length)?.trim_end().trim_end_matches([',', '，', ';', '、']).trim_end();
     // `平等` is a word, `红杉资本等` a firm and others.
     (!rest.is_empty() && (!text.ends_with('等') || has_firm_word(rest))).then_some(rest)
 }

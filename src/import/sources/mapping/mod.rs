@@ -122,8 +122,8 @@ pub(crate) enum Unknown {
 pub(crate) enum Currency {
     Code(String),
     Of(MappedValue),
-    /// Each amount has its own.
-    Written,
+    /// Each amount has its own. The codes tell which currencies signs of several mean, such as `$`.
+    Written(Vec<String>),
 }
 
 pub(crate) enum KeyForm {

@@ -287,6 +287,11 @@ impl<'a> MappingReader<'_, 'a> {
             let target = FieldTarget::Identifier(scheme.get_ref().clone().into_owned());
             section.fields.extend(self.field(target, node, from, &joined));
         }
+        // A round is converted by the rate of its own day.
+        let is_day = |field: &&FieldValue| kind == EntityKind::Round && field.target.name() == "announced_on";
+        let day = section.fields.iter().find(is_day).map(|field| field.value.clone());
+        let is_open = |field: &&mut FieldValue| field.target.form() == FieldForm::Dollars && field.rate_on.is_none();
+        section.fields.iter_mut().filter(is_open).for_each(|field| field.rate_on.clone_from(&day));
         let has_field = |name: &str| section.fields.iter().any(|field| field.target.name() == name);
         if section.key.is_none() && !has_field("name") {
             document.problem(position, format!("a {kind} has neither `key` nor `name`; add `key = \"COLUMN\"`"));
@@ -403,13 +408,25 @@ impl<'a> MappingReader<'_, 'a> {
     }
 
     fn currency(&self, node: &TomlNode<'a>, from: usize, joined: &[usize]) -> Option<Currency> {
+        let is_code = |code: &str| code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
+        if let Some(written) = node.get_ref().as_table().and_then(|table| table.get("written")) {
+            self.document.table(node, &["written"])?;
+            let codes = self.document.texts(written).into_iter();
+            let codes = codes.filter(|(code, position)| {
+                if !is_code(code) {
+                    let problem = format!("{} is not an ISO 4217 code, such as \"USD\"", quoted(code));
+                    self.document.problem(*position, problem);
+                }
+                is_code(code)
+            });
+            return Some(Currency::Written(codes.map(|(code, _)| code).collect()));
+        }
         if !node.get_ref().is_str() {
             return Some(Currency::Of(self.value(node, from, joined, &[])?.0));
         }
         if node.get_ref().as_str() == Some("written") {
-            return Some(Currency::Written);
+            return Some(Currency::Written(Vec::new()));
         }
-        let is_code = |code: &str| code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
         let read = |code: &str| is_code(code).then(|| Currency::Code(code.to_owned()));
         self.document.word(node, read, |code| {
             format!(

@@ -10,10 +10,10 @@ use std::borrow::Cow;
 use crate::sources::Reason;
 pub(crate) use number::Decimal;
 use number::ParsedNumber;
-pub(crate) use rates::{Rates, lacks_rates};
+pub(crate) use rates::{RateDay, Rates, lacks_rates};
 use words::{BETWEEN, Bound, ends_between, is_joined, read_words, without_from, without_mil};
 pub(crate) use words::{
-    Sign, currency_of_header, is_currency, money_part_of_header, name_of_unit, unit, unit_of_header,
+    Sign, currency_named, currency_of_header, is_currency, money_part_of_header, name_of_unit, unit, unit_of_header,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -396,6 +396,15 @@ impl MoneyCell {
         match self {
             Self::One(amount) => amount.sign.as_ref(),
             Self::Range(low, high) => high.sign.as_ref().or(low.sign.as_ref()),
+        }
+    }
+
+    /// What is lost if the amount is taken as it is written; `None` if that is all that the cell says.
+    pub(crate) fn inexact(&self, form: &AmountForm) -> Option<&'static str> {
+        match (self, form.end) {
+            (Self::One(WrittenAmount { bound: Some(Bound::About), .. }), _) => Some("is approximate"),
+            (Self::One(WrittenAmount { bound: Some(Bound::Least), .. }), None) => Some("is a smallest amount"),
+            _ => None,
         }
     }
 

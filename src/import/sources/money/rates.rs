@@ -18,6 +18,24 @@ pub(crate) fn lacks_rates(reason: &str) -> bool {
     reason.ends_with(NO_RATES)
 }
 
+/// The day by whose rate an amount is converted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum RateDay {
+    On(PartialDate),
+    /// The record has a day, which is not known.
+    Unknown,
+    /// Nothing has a day of its own.
+    OfImport,
+}
+
+/// US dollars per unit of a currency.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rate {
+    pub usd: f64,
+    /// The day of the import, if another one would have another rate.
+    pub of_import: Option<Date>,
+}
+
 /// US dollars per unit of a currency, by day.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rates {
@@ -70,21 +88,34 @@ impl Rates {
     }
 
     /// Rate of a currency on a day, or on that of the import: the latest one up to that day.
-    pub(crate) fn rate_on(&self, currency: &str, day: Option<PartialDate>) -> Result<f64, String> {
+    pub(crate) fn rate_on(&self, currency: &str, on: RateDay) -> Result<Rate, String> {
         if currency == "USD" {
-            return Ok(1.0);
+            return Ok(Rate { usd: 1.0, of_import: None });
         }
         let Some(known) = self.by_currency.get(currency) else {
             let problem = format!("has the currency {currency}{NO_RATES}");
             return Err(format!("{problem}; give one with `--rates FILE` (CSV with the columns currency, date, usd)"));
         };
-        let day = day.or(self.today.map(PartialDate::from));
+        let is_dated = known.iter().any(|(from, _)| from.is_some());
+        let day = match on {
+            RateDay::On(day) => Some(day),
+            RateDay::OfImport => self.today.map(PartialDate::from),
+            // By the day of the import the same amount would be another one with each import.
+            RateDay::Unknown if is_dated => {
+                return Err(format!(
+                    "has the currency {currency}, and the day for its rate is not known; fill the date, or give a day for such \
+                     amounts, as in `rate_on = {{ column = \"DATE\", default = \"2026-06-30\" }}`"
+                ));
+            }
+            RateDay::Unknown => None,
+        };
+        let of_import = self.today.filter(|_| is_dated && on == RateDay::OfImport);
         let usable = known.iter().rev().find(|(from, _)| match (from, day) {
             (None, _) => true,
             (Some(from), Some(day)) => *from <= day.last_day(),
             (Some(_), None) => false,
         });
-        usable.map(|(_, rate)| *rate).ok_or_else(|| match day {
+        usable.map(|(_, usd)| Rate { usd: *usd, of_import }).ok_or_else(|| match day {
             Some(day) => format!("has the currency {currency}, whose first rate is after {day}"),
             None => format!("has the currency {currency} and no date for its rate"),
         })
@@ -101,7 +132,9 @@ mod tests {
         let path = folder.path().join("rates.csv");
         std::fs::write(&path, "currency,date,usd\nEUR,2024-01-01,1.1\nEUR,2024-02-01,1.2\nGBP,,1.5\n").unwrap();
         let rates = Rates::read(&path).unwrap();
-        let on = |currency: &str, day: &str| rates.rate_on(currency, day.parse().ok());
+        let of = |rates: &Rates, currency: &str, day: RateDay| rates.rate_on(currency, day).map(|rate| rate.usd);
+        let day = |day: &str| day.parse().map_or(RateDay::OfImport, RateDay::On);
+        let on = |currency: &str, text: &str| of(&rates, currency, day(text));
         assert_eq!(on("EUR", "2024-01-31"), Ok(1.1));
         assert_eq!(on("EUR", "2024-02"), Ok(1.2));
         assert_eq!(on("GBP", ""), Ok(1.5));
@@ -109,7 +142,12 @@ mod tests {
         assert!(on("EUR", "2023-12-31").unwrap_err().contains("first rate is after 2023-12-31"));
         assert!(on("EUR", "").unwrap_err().contains("no date"));
         let today = rates.clone().on("2024-01-15".parse().unwrap());
-        assert_eq!((today.rate_on("EUR", None), today.rate_on("EUR", "2024-03".parse().ok())), (Ok(1.1), Ok(1.2)));
+        assert_eq!((of(&today, "EUR", RateDay::OfImport), of(&today, "EUR", day("2024-03"))), (Ok(1.1), Ok(1.2)));
+        // Only the rates of days depend on the day of the import.
+        let is_of_import = |currency: &str| today.rate_on(currency, RateDay::OfImport).unwrap().of_import.is_some();
+        assert!(is_of_import("EUR") && !is_of_import("GBP") && !is_of_import("USD"));
+        assert!(of(&today, "EUR", RateDay::Unknown).unwrap_err().contains("the day for its rate is not known; fill"));
+        assert_eq!((of(&today, "GBP", RateDay::Unknown), of(&today, "USD", RateDay::Unknown)), (Ok(1.5), Ok(1.0)));
         assert!(on("CHF", "2024-01-01").unwrap_err().contains("`rates` has none"));
         std::fs::write(&path, "currency,date,usd\nEUR,1.1.2024,1.1\n").unwrap();
         assert!(Rates::read(&path).unwrap_err().to_string().contains("rates.csv:2: date: \"1.1.2024\""));

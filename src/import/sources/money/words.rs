@@ -280,6 +280,17 @@ pub(crate) fn unit_of_header(header: &str) -> Option<(&str, f64)> {
     words_of_header(header).find_map(|(part, words)| words.unit.map(|unit| (part, unit)))
 }
 
+/// The currency that a text names: its code, its sign or its name, such as `EUR`, `€` and `Euro`.
+pub(crate) fn currency_named(text: &str) -> Option<Sign> {
+    let text = text.trim();
+    let code = text.to_uppercase();
+    if is_currency(&code) {
+        return Some(Sign::Code(code));
+    }
+    let words = read_words(text).filter(|words| words.unit.is_none() && words.bound.is_none())?;
+    words.sign.filter(|sign| !matches!(sign, Sign::Code(code) if !is_currency(code)))
+}
+
 /// True for an ISO 4217 code, such as `EUR`.
 pub(crate) fn is_currency(text: &str) -> bool {
     static CODES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
@@ -311,7 +322,7 @@ fn is_other_word(words: &Words) -> bool {
 }
 
 pub(crate) fn name_of_unit(factor: f64) -> Option<&'static str> {
-    ["thousand", "lakh", "million", "crore", "billion"].into_iter().find(|name| unit(name) == Some(factor))
+    ["cents", "thousand", "lakh", "million", "crore", "billion"].into_iter().find(|name| unit(name) == Some(factor))
 }
 
 #[cfg(test)]
@@ -360,6 +371,7 @@ mod tests {
             ("AUM (ZAR m)", "(ZAR m)", 1e6),
             ("AUM MPLN", " MPLN", 1e6),
             ("Deal Size (million, USD)", "(million, USD)", 1e6),
+            ("raised_cents", "_cents", 1e-2),
         ] {
             assert_eq!(unit_of_header(header), Some((part, unit)), "{header}");
         }

@@ -3,18 +3,18 @@
 use super::*;
 
 /// The guessed mapping of a file, and the statements that it makes.
-fn read(name: &str, text: &str) -> (String, String) {
+pub(super) fn read(name: &str, text: &str) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, text).unwrap();
     imported(vec![path], folder.path()).unwrap()
 }
 
-fn assert_has(text: &str, parts: &[&str]) {
+pub(super) fn assert_has(text: &str, parts: &[&str]) {
     parts.iter().for_each(|part| assert!(text.contains(part), "no {part} in\n{text}"));
 }
 
-fn assert_lacks(text: &str, parts: &[&str]) {
+pub(super) fn assert_lacks(text: &str, parts: &[&str]) {
     parts.iter().for_each(|part| assert!(!text.contains(part), "{part} in\n{text}"));
 }
 
