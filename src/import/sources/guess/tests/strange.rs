@@ -326,10 +326,12 @@ fn a_table_of_markdown_is_a_table() {
     let text = "# Deals\n\nOf this week.\n\n| Company | Round | Amount (USD) | Date | Lead |\n|---|:-:|--:|---|---|\n\
                 | [Alder](https://alder.example) | Seed | **1,500,000** | 2021-03-01 | Oak Capital |\n\
                 | Birch | Series A | 5,250,000 | 2021-03-02 | [Elm Fund](https://elm.example) |\n\
-                | Cedar | Seed | 2,000,000 | 2021-03-03 | Oak Capital |\n";
+                | Cedar | Seed | 2,000,000 | 2021-03-03 | Oak Capital |\n| ~~Dorn~~ | Seed | 9,000,000 | 2021-03-04 | Oak Capital |\n\
+                | Elm | Seed | 3,000,000 | 2021-03-05 | Pine Row |\n| Fir | Seed | 4,000,000 | 2021-03-06 | Pine Row & Oak Capital |\n";
     let (_, statements) = read("deals.md", text);
-    assert_eq!(amounts(&statements), ["1500000", "2000000", "5250000"]);
+    assert_eq!(amounts(&statements), ["1500000", "2000000", "3000000", "4000000", "5250000"]);
     assert_has(&statements, &[",name,Alder,", ",name,Elm Fund,"]);
+    assert_lacks(&statements, &["Dorn", ",name,Pine Row &"]);
 }
 
 #[test]
