@@ -57,7 +57,7 @@ fn no_amount_takes_the_rate_of_another_day_without_a_word() {
     let (guessed, statements, _) = read_with_rates(text, RATES);
     assert_has(&guessed, &["currency = { written = [\"USD\"] }, rate_on = \"Date\""]);
     assert_eq!(amounts(&statements), ["3000000", "4000000", "5000000"]);
-    // Without any day there is that of the import, which is told of the column.
+    // Without any day there is that of the import, which is reported of the column.
     let text = "Company,Round,Amount,Investors\nAlder,Seed,€2M,Oak Capital\nBirch,Series A,€4M,Elm Fund\nCedar,Seed,€5M,Elm Fund\n";
     let (_, statements, summary) = read_with_rates(text, RATES);
     assert_eq!(amounts(&statements), ["12000000", "15000000", "6000000"]);
@@ -335,7 +335,7 @@ fn a_table_of_markdown_is_a_table() {
 }
 
 #[test]
-fn what_is_kept_as_less_than_it_says_is_told() {
+fn what_is_kept_as_less_than_it_says_is_reported() {
     let text = "Company,Round,Amount (USD),Date,Investors\nAlder,Seed,ca. 1000000,Q3 2021,Oak Capital\nBirch,Seed,over 2000000,3. Quartal 2021,Elm Fund\n\
                 Cedar,Seed,3000000,2. çeyrek 2022,Elm Fund\nDorn,Seed,4000000,2021-04-05,Elm Fund\n";
     let (_, statements, summary) = read_with_rates(text, RATES);
