@@ -324,10 +324,15 @@ const FORMATS: [&str; 17] = [
 pub(super) fn joining_word(parts: &[String], cells: &[&str]) -> Option<String> {
     let ends_list =
         |part: &String| cells.iter().any(|cell| cell.len() > part.len() + 1 && cell.trim_end().ends_with(&**part));
-    list::words_of("and").filter(|word| *word != "&").map(|word| format!(" {word} ")).find(|between| {
+    list::words_of("and").map(|word| format!(" {word} ")).find(|between| {
         let (joined, single): (Vec<&String>, Vec<&String>) = parts.iter().partition(|part| part.contains(between));
         let is_known = |name: &str| single.iter().any(|part| *part == name);
-        !joined.is_empty() && joined.iter().all(|part| ends_list(part) || part.split(between).any(is_known))
+        // `&` is in names of one firm, too.
+        let is_divided = |part: &String| match between.trim() {
+            "&" => part.split(between).all(is_known),
+            _ => ends_list(part) || part.split(between).any(is_known),
+        };
+        !joined.is_empty() && joined.iter().all(|part| is_divided(part))
     })
 }
 

@@ -5,6 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+/// Around a text that is struck out.
+const STRUCK: &str = "~~";
+
 /// Bytes of a line that are read at once.
 const MAX_LINE: u64 = 1 << 22;
 
@@ -47,6 +50,11 @@ fn row(line: &str) -> String {
     let is_rule = |cell: &String| !cell.is_empty() && cell.chars().all(|char| matches!(char, '-' | ':' | ' '));
     if cells.is_empty() || cells.iter().all(is_rule) {
         return "\n".to_owned();
+    }
+    // A row that is struck out is none, which the reader of the rows tells.
+    let is_struck = |cell: &&String| cell.len() > 4 && cell.starts_with(STRUCK) && cell.ends_with(STRUCK);
+    if let Some(first) = cells.iter().find(|cell| !cell.is_empty()).filter(is_struck) {
+        return format!("\"{}\"\n", first.replace('"', "\"\""));
     }
     let cells: Vec<String> = cells.iter().map(|cell| format!("\"{}\"", plain(cell).replace('"', "\"\""))).collect();
     format!("{}\n", cells.join(","))
@@ -91,12 +99,12 @@ mod tests {
     #[test]
     fn tables_are_rows_on_their_lines_and_markup_is_no_text() {
         let text = "# Deals\n\nSome *words*.\n\n| Company | Round |\n|:---|---:|\n| [Alder](https://alder.example) | **Seed** |\n\
-                    | Birch \\| Co[^1] | `A` \"x\" |\n| ~~Cedar~~ | |\n\n[^1]: A note\n";
+                    | Birch \\| Co[^1] | `A` \"x\" |\n| ~~Cedar~~ | Seed |\n\n[^1]: A note\n";
         let text = text.replace("Alder", "Voil\u{e0}");
         let mut csv = String::new();
         MarkdownTables::new(text.as_bytes()).read_to_string(&mut csv).unwrap();
         let expected =
-            "\n\n\n\n\"Company\",\"Round\"\n\n\"Alder\",\"Seed\"\n\"Birch | Co\",\"A \"\"x\"\"\"\n\"\",\"\"\n\n\n";
+            "\n\n\n\n\"Company\",\"Round\"\n\n\"Alder\",\"Seed\"\n\"Birch | Co\",\"A \"\"x\"\"\"\n\"~~Cedar~~\"\n\n\n";
         assert_eq!(csv, expected.replace("Alder", "Voil\u{e0}"));
     }
 }

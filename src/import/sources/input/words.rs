@@ -91,7 +91,8 @@ pub(super) fn is_marked_note(text: &str) -> bool {
     };
     // `a. Left in 2021.`
     let is_lettered = || matches!(text.as_bytes(), [b'a'..=b'z', b'.', b' ', ..]);
-    text.starts_with(['*', '†', '‡', '©', '¹', '²', '³', '^']) && !text.ends_with(['*', '†', '‡'])
+    text.starts_with("~~") && text.ends_with("~~")
+        || text.starts_with(['*', '†', '‡', '©', '¹', '²', '³', '^']) && !text.ends_with(['*', '†', '‡'])
         || is_numbered()
         || is_lettered()
         || explained.is_some_and(|word| MissingIn::Amount.is_missing(word))

@@ -57,7 +57,7 @@ fn no_amount_takes_the_rate_of_another_day_without_a_word() {
     let (guessed, statements, _) = read_with_rates(text, RATES);
     assert_has(&guessed, &["currency = { written = [\"USD\"] }, rate_on = \"Date\""]);
     assert_eq!(amounts(&statements), ["3000000", "4000000", "5000000"]);
-    // Without any day there is that of the import, which is told of the column.
+    // Without any day there is that of the import, which is reported of the column.
     let text = "Company,Round,Amount,Investors\nAlder,Seed,€2M,Oak Capital\nBirch,Series A,€4M,Elm Fund\nCedar,Seed,€5M,Elm Fund\n";
     let (_, statements, summary) = read_with_rates(text, RATES);
     assert_eq!(amounts(&statements), ["12000000", "15000000", "6000000"]);
@@ -326,14 +326,16 @@ fn a_table_of_markdown_is_a_table() {
     let text = "# Deals\n\nOf this week.\n\n| Company | Round | Amount (USD) | Date | Lead |\n|---|:-:|--:|---|---|\n\
                 | [Alder](https://alder.example) | Seed | **1,500,000** | 2021-03-01 | Oak Capital |\n\
                 | Birch | Series A | 5,250,000 | 2021-03-02 | [Elm Fund](https://elm.example) |\n\
-                | Cedar | Seed | 2,000,000 | 2021-03-03 | Oak Capital |\n";
+                | Cedar | Seed | 2,000,000 | 2021-03-03 | Oak Capital |\n| ~~Dorn~~ | Seed | 9,000,000 | 2021-03-04 | Oak Capital |\n\
+                | Elm | Seed | 3,000,000 | 2021-03-05 | Pine Row |\n| Fir | Seed | 4,000,000 | 2021-03-06 | Pine Row & Oak Capital |\n";
     let (_, statements) = read("deals.md", text);
-    assert_eq!(amounts(&statements), ["1500000", "2000000", "5250000"]);
+    assert_eq!(amounts(&statements), ["1500000", "2000000", "3000000", "4000000", "5250000"]);
     assert_has(&statements, &[",name,Alder,", ",name,Elm Fund,"]);
+    assert_lacks(&statements, &["Dorn", ",name,Pine Row &"]);
 }
 
 #[test]
-fn what_is_kept_as_less_than_it_says_is_told() {
+fn what_is_kept_as_less_than_it_says_is_reported() {
     let text = "Company,Round,Amount (USD),Date,Investors\nAlder,Seed,ca. 1000000,Q3 2021,Oak Capital\nBirch,Seed,over 2000000,3. Quartal 2021,Elm Fund\n\
                 Cedar,Seed,3000000,2. çeyrek 2022,Elm Fund\nDorn,Seed,4000000,2021-04-05,Elm Fund\n";
     let (_, statements, summary) = read_with_rates(text, RATES);
