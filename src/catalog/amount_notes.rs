@@ -147,8 +147,14 @@ impl Catalog {
         }
     }
 
+    /// The notes on a record itself, wherever it is shown alone.
+    pub fn notes_on_record(&self, table: Table, row: u32) -> Vec<ParameterError> {
+        let total = if table == Table::Startups { self.note_on_totals(&[row]) } else { None };
+        total.into_iter().collect()
+    }
+
     /// A note on startups whose totals leave something out or count it twice: of records that a request names.
-    pub fn note_on_totals(&self, startups: &[u32]) -> Option<ParameterError> {
+    pub(crate) fn note_on_totals(&self, startups: &[u32]) -> Option<ParameterError> {
         let totals = startups.iter().map(|row| (*row, self.startup_total(*row))).filter(|(_, total)| !total.is_exact());
         let mut notes: Vec<String> =
             totals.map(|(row, total)| format!("`{}`: {total}", self.snapshot().slug(Table::Startups, row))).collect();

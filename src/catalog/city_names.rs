@@ -15,6 +15,9 @@ use data::{Country, Facet, Table, city};
 /// A text means the country rather than the city of the same name if the country has this many times its records.
 const FAR_MORE: u32 = 10;
 
+/// A text may mean the state rather than the city of the same name if the state has this many times its records.
+const MORE_IN_STATE: u64 = 2;
+
 /// Records of a city in another country from which on a note names it; fewer may be mistakes.
 const MIN_IN_COUNTRY: u64 = 5;
 
@@ -135,7 +138,7 @@ impl Catalog {
             grouped(of_state),
             parameter.replace("city", "country")
         );
-        (of_state > u64::from(of_city)).then_some(note)
+        (of_state >= u64::from(of_city) * MORE_IN_STATE).then_some(note)
     }
 
     /// Other names of a city in the records and their record counts, most frequent first.

@@ -2,7 +2,7 @@
 
 use search::MatchClass;
 
-use crate::param_error::{relaxed_text_warning, search_warnings, similar_names_warning};
+use crate::param_error::{partial_names_warning, relaxed_text_warning, search_warnings, similar_names_warning};
 use crate::search_cache::TextMatches;
 use crate::sort::SortedRows;
 use crate::sort::keys::OrderKeys;
@@ -87,6 +87,8 @@ impl Catalog {
         }
         let page = start.page_of(rows, limit);
         let mut notes = if page.total > 0 { search_warnings(found) } else { Vec::new() };
+        let partial = query.text.as_deref().filter(|_| page.total > 0);
+        notes.extend(partial.and_then(|text| partial_names_warning(query.table, found, text)));
         notes.extend(is_similar.then(|| similar_names_warning(query.table)));
         Page { did_you_mean: found.did_you_mean.clone(), notes, ..page }
     }

@@ -57,6 +57,17 @@ pub(crate) fn similar_names_warning(table: Table) -> ParameterError {
     ParameterError::warning("similar", "q", detail)
 }
 
+/// The warning for names that have at most half of the words of a text, which is probably no name.
+pub(crate) fn partial_names_warning(table: Table, found: &SearchResults, text: &str) -> Option<ParameterError> {
+    let words = fold(text).split(' ').count();
+    let is_partial = found.is_loose && found.left_out.len() * 2 >= words;
+    let noun = table.noun();
+    let detail = format!(
+        "no {noun} is named so, and those listed have at most half of its words: if it is a question, they do not answer it"
+    );
+    is_partial.then(|| ParameterError::warning("similar", "q", detail))
+}
+
 /// The warning for a text of which `complete` records have all words, and others are listed after them.
 pub(crate) fn relaxed_text_warning(complete: usize) -> ParameterError {
     let detail = match complete {

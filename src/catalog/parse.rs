@@ -391,7 +391,11 @@ impl ParamParser<'_> {
         let canonical = if relevance { RELEVANCE.to_owned() } else { names.join(",") };
         self.order = match canonical.as_str() {
             RELEVANCE => Some(Order::Relevance),
-            text if text == table.default_sort() => Some(Order::Natural),
+            text if text == table.default_sort() => {
+                // Without `sort` the order is the same, and has no note.
+                self.sorted_by.clear();
+                Some(Order::Natural)
+            }
             "" => return,
             _ => Some(Order::Keys(keys)),
         };

@@ -142,14 +142,9 @@ pub(crate) fn respond(
             let mut json = Vec::new();
             ComposedRecord::new(catalog, table, row).write(&mut json, &Fields::Default, true);
             let link = Link::new(&path_of(table, catalog.snapshot().slug(table, row)), Vec::new());
-            (
-                Twin {
-                    data: raw(json),
-                    pagination: None,
-                    meta: TwinMeta::new(catalog, route.unknown_parameters(catalog, request.query)),
-                },
-                link,
-            )
+            let mut warnings = route.unknown_parameters(catalog, request.query);
+            warnings.extend(catalog.notes_on_record(table, row));
+            (Twin { data: raw(json), pagination: None, meta: TwinMeta::new(catalog, warnings) }, link)
         }
         TwinSubject::List(resource) => list_twin(catalog, request, resource, path, slug)?,
         TwinSubject::Chart(_) => return Err(PageError::UnknownPage),

@@ -66,8 +66,8 @@ impl ApiOperation for RecordRequest {
         ComposedRecord::new(&request.catalog, table, row).write(&mut body, &fields, true);
         include::append_to(&mut body, &request.catalog, table, row, &self.include);
         let mut warnings = self.warnings.report(&request.catalog);
-        if table == Table::Startups && request.version == Version::V3 {
-            warnings.extend(request.catalog.note_on_totals(&[row]));
+        if request.version == Version::V3 {
+            warnings.extend(request.catalog.notes_on_record(table, row));
         }
         Ok(finish_response(request, body, &warnings))
     }

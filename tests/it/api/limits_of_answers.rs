@@ -1,6 +1,8 @@
 //! What an answer says of itself: how many of its records are unknown, what its sums leave out, and which other records,
 //! rounds or places the words of a request may mean.
 
+use std::fs;
+
 use mcp::Tool;
 use serde_json::{Value, json};
 
@@ -10,7 +12,7 @@ use crate::support::two_firms::{dataset, dataset_with, serve};
 
 /// The details of the warnings of a request.
 fn warnings(client: &Client, path: &str) -> Vec<String> {
-    let reply = client.get(&format!("/api/v3/{path}"));
+    let reply = client.get(&format!("/api/v3/{}", path.replace(' ', "%20")));
     assert_eq!(reply.status, 200, "{path}: {}", reply.text);
     let warnings = reply.json()["meta"]["warnings"].as_array().cloned().unwrap_or_default();
     warnings.iter().map(|warning| warning["detail"].as_str().unwrap().to_owned()).collect()
@@ -23,17 +25,17 @@ fn notes(tools: &TestTools, tool: Tool, arguments: Value) -> Vec<String> {
 }
 
 fn total(client: &Client, path: &str) -> Value {
-    client.get(&format!("/api/v3/{path}")).json()["pagination"]["total"].clone()
+    client.get(&format!("/api/v3/{}", path.replace(' ', "%20"))).json()["pagination"]["total"].clone()
 }
 
 #[test]
 fn unknown_values_are_counted_if_more_than_one_in_twenty_is() {
-    // Of 40 startups of a sector, as many as its number have neither a country nor a year.
+    // Of 40 startups of a city, as many as its number have neither a country nor a year.
     let startups: String = (0..=40)
-        .flat_map(|sector| {
+        .flat_map(|city| {
             (0..40).map(move |index| {
-                let (country, year) = if index < sector { ("", "") } else { ("DE", "2012") };
-                format!("s-{sector}-{index},Name {sector} {index},,,,{country},,{year},,sector-{sector},\n")
+                let (country, year) = if index < city { ("", "") } else { ("DE", "2012") };
+                format!("s-{city}-{index},Name {city} {index},,,,{country},City {city},{year},,,\n")
             })
         })
         .collect();
@@ -46,20 +48,22 @@ fn unknown_values_are_counted_if_more_than_one_in_twenty_is() {
             let note = format!("`{field}` is known for {known} of these 40 startups");
             (unknown * 20 > 40).then_some(note).into_iter().collect()
         };
-        let sector = format!("sector-{unknown}");
-        let list = format!("startups?sector={sector}&country=DE");
+        let city = format!("City {unknown}");
+        let list = format!("startups?city={city}&country=DE");
         assert_eq!(total(&client, &list), known, "{list}");
-        assert_eq!(warnings(&client, &list), expected("country"), "{list}");
-        let sorted = format!("startups?sector={sector}&sort=-founded_year");
+        let mut found = warnings(&client, &list);
+        found.retain(|note| !note.starts_with("nothing matches"));
+        assert_eq!(found, expected("country"), "{list}");
+        let sorted = format!("startups?city={city}&sort=-founded_year");
         assert_eq!(warnings(&client, &sorted), expected("founded_year"), "{sorted}");
-        let called = notes(&tools, Tool::SearchStartups, json!({ "sector": sector, "country": "DE" }));
+        let called = notes(&tools, Tool::SearchStartups, json!({ "city": city, "country": "DE" }));
         let expected = expected("country");
         assert!(expected.iter().all(|note| called.contains(note)), "{called:?}");
         assert_eq!(called.iter().any(|note| note.contains("is known for")), !expected.is_empty(), "{called:?}");
         // An exclusion counts all that it leaves out, unless another condition needs the value.
-        let excluded = warnings(&client, &format!("startups?sector={sector}&not_country=FR"));
+        let excluded = warnings(&client, &format!("startups?city={city}&not_country=FR"));
         assert_eq!(excluded.len(), usize::from(unknown > 0), "{excluded:?}");
-        let both = warnings(&client, &format!("startups?sector={sector}&country=DE&not_country=FR"));
+        let both = warnings(&client, &format!("startups?city={city}&country=DE&not_country=FR"));
         assert!(!both.iter().any(|note| note.contains("leaves out")), "{both:?}");
     }
 }
@@ -68,7 +72,8 @@ fn unknown_values_are_counted_if_more_than_one_in_twenty_is() {
 fn founding_years_after_the_covered_ones_of_a_country_are_named() {
     let of_year = |country: &'static str, year: u32, count: usize| {
         (0..count).map(move |index| {
-            format!("{country}-{year}-{index},Name {country} {year} {index},,,,{country},,{year},,,\n")
+            let slug = country.to_lowercase();
+            format!("{slug}-{year}-{index},Name {country} {year} {index},,,,{country},,{year},,,\n")
         })
     };
     let us = (2000..=2010).flat_map(|year| of_year("US", year, 60)).chain(of_year("US", 2013, 2));
@@ -216,14 +221,15 @@ fn a_whole_name_says_which_records_may_be_the_same() {
         warnings(&client, path).into_iter().filter(|note| note.contains("was read as")).collect()
     };
     assert_eq!(
-        read_as("funding-rounds?investor=Rowan%20Global%20Management"),
+        read_as("funding-rounds?investor=Rowan Global Management"),
         ["`investor` was read as rowan-global-management (1 startup); also rowan-global (2), rowan-global-india (1)"]
     );
     assert_eq!(read_as("funding-rounds?investor=rowan-global-management"), [""; 0]);
-    assert_eq!(read_as("funding-rounds?investor=Rowanbury%20Capital"), [""; 0]);
-    let cabs = read_as("funding-rounds?startup=Vela%20Cabs");
-    assert!(cabs.len() == 1 && cabs[0].contains("vela (1)") && cabs[0].contains("velas (1)"), "{cabs:?}");
-    assert!(!cabs[0].contains("velour") && !cabs[0].contains("vela-us"), "{cabs:?}");
+    assert_eq!(read_as("funding-rounds?investor=Rowanbury Capital"), [""; 0]);
+    let cabs = read_as("funding-rounds?startup=Vela Cabs");
+    assert!(cabs.len() == 1 && cabs[0].ends_with("also vela (1)"), "{cabs:?}");
+    let plural = read_as("funding-rounds?startup=Vela%E2%80%99s");
+    assert!(plural.len() == 1 && plural[0].ends_with("also vela (1)"), "{plural:?}");
     assert_eq!(read_as("funding-rounds?startup=Velour"), [""; 0]);
     let groups = warnings(&client, "funding-rounds/aggregate?group_by=investor");
     let near = "groups of similar names, which may be of one firm: rowan-global (2) with rowan-global-india (1) and \
@@ -268,7 +274,7 @@ fn a_city_with_the_name_of_a_larger_state_says_so_and_is_the_state_in_its_countr
     let note = "`Ontario` (2) was read as a city; the province (5) is `city=Ontario province` with `country=CA`";
     let found = warnings(&client, "startups?city=Ontario");
     assert!(found.iter().any(|detail| detail == note), "{found:?}");
-    assert_eq!(total(&client, "startups?city=Ontario%20province&country=CA"), 5);
+    assert_eq!(total(&client, "startups?city=Ontario province&country=CA"), 5);
     // In its own country the name is that of the province, as no city there has it.
     assert_eq!(total(&client, "startups?city=Ontario&country=CA"), 5);
     assert_eq!(total(&client, "startups?city=Ontario&country=US"), 2);
@@ -281,6 +287,7 @@ fn firms_without_a_main_sector_may_have_invested_in_it() {
     let firms = "rowan,Rowan Capital,,vc,,,,,,,games,,,\n";
     let startups = "vela,Vela,,,,IN,Pune,,,fintech,\n";
     let folder = dataset_with(firms, startups, "r-1,vela,seed,100,2019-05-04,,rowan\n", "");
+    fs::write(folder.path().join("sectors.csv"), "slug,name\nfintech,Fintech\ngames,Games\n").unwrap();
     let (_server, client) = serve(folder.path());
     let notes = |sector: &str| -> Vec<String> {
         let found = warnings(&client, &format!("vcs?not_sector={sector}"));
@@ -294,4 +301,20 @@ fn firms_without_a_main_sector_may_have_invested_in_it() {
         ]
     );
     assert_eq!(notes("games"), [""; 0]);
+}
+
+#[test]
+fn names_with_hardly_a_word_of_a_question_are_marked_as_similar() {
+    let folder = dataset_with("", "stripes,Stripes,,,,,,,,,\nvaluation-app,Valuation App,,,,,,,,,\n", "", "");
+    let (_server, client) = serve(folder.path());
+    let codes = |text: &str| -> Vec<String> {
+        let listed = client.list("/api/v3/startups", &[("q", text)]).json();
+        assert_ne!(listed["pagination"]["total"], 0, "{text}");
+        let warnings = listed["meta"]["warnings"].as_array().cloned().unwrap_or_default();
+        warnings.iter().map(|warning| warning["code"].as_str().unwrap().to_owned()).collect()
+    };
+    for question in ["What is Stripes valuing", "when were Stripes listed"] {
+        assert!(codes(question).contains(&"similar".to_owned()), "{question}: {:?}", codes(question));
+    }
+    assert!(!codes("Stripes").contains(&"similar".to_owned()));
 }

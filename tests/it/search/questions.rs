@@ -307,7 +307,7 @@ fn a_tool_reads_a_query_that_is_no_name_as_a_question() {
     let result = tools.call(Tool::SearchStartups, &json!({"query": "seed startups in the US", "limit": 5})).unwrap();
     assert_eq!(read(&result["question"]), ["country=US", "stage=seed"]);
     assert_eq!(result["question"]["arguments"], json!({"country": "US", "stage": "seed"}));
-    assert!(result["notes"][0].as_str().unwrap().contains("was read as a question"), "{}", result["notes"]);
+    assert!(result["notes"].to_string().contains("was read as a question"), "{}", result["notes"]);
     let plain = tools.call(Tool::SearchStartups, &json!({"stage": "seed", "country": "US", "limit": 5})).unwrap();
     assert_eq!(result["items"], plain["items"]);
     // The next page with the same arguments.
@@ -329,8 +329,8 @@ fn a_tool_reads_a_query_that_is_no_name_as_a_question() {
         tools.call(Tool::SearchStartups, &json!({"text": "pilot customers", "country": "US", "limit": 3})).unwrap();
     assert_eq!((&result["items"], &result["total"]), (&plain["items"], &plain["total"]));
     assert!(result["total"].as_u64().is_some_and(|total| total > 3), "{result}");
-    let note = result["notes"][0].as_str().unwrap();
-    assert!(note.starts_with("no startup is named `pilot customers`: `query` was searched as `text`"), "{note}");
+    let notes = result["notes"].to_string();
+    assert!(notes.contains("no startup is named `pilot customers`: `query` was searched as `text`"), "{notes}");
     let mut next = query.clone();
     next["cursor"] = result["next_cursor"].clone();
     let next = tools.call(Tool::SearchStartups, &next).unwrap();
