@@ -77,7 +77,14 @@ impl Path<'_, '_> {
         let named = |range: Range<usize>| Some((range.clone(), self.records_named(&range)?));
         let pair = |joint: usize| {
             let (from, to) = (joint.saturating_sub(MAX_NAME_WORDS), joint + 1);
-            let left = (from..joint).find_map(|from| named(from..joint))?;
+            // `did Acme raise more than Blink`
+            let is_name = |at: &usize| {
+                !self.tokens[*at].is_glue()
+                    && self.field_asked(*at).is_none()
+                    && !self.is_in(*at, "comparatives of records")
+            };
+            let end = if self.is_at(joint, &["than"]) { (from..joint).rfind(is_name)? + 1 } else { joint };
+            let left = (from..end).find_map(|from| named(from..end))?;
             let from = (to..count).find(|at| !self.tokens[*at].is_glue())?;
             let right = (from + 1..=count.min(from + MAX_NAME_WORDS)).rev().find_map(|to| named(from..to))?;
             Some((left, right))

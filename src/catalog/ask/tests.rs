@@ -108,7 +108,7 @@ fn a_question_is_answered_by_the_list_that_it_is_about() {
 }
 
 #[test]
-fn other_currencies_and_misspelled_words_are_told() {
+fn other_currencies_and_misspelled_words_are_reported() {
     let catalog = crate::bundled().unwrap();
     for question in ["startups that raised over ¥500m", "Startups, die über 5 Mio. € eingesammelt haben"] {
         let notes = catalog.interpret(Resource::Startups, question).notes;
