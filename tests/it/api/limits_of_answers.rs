@@ -61,7 +61,8 @@ fn unknown_values_are_counted_if_more_than_one_in_twenty_is() {
         assert!(expected.iter().all(|note| called.contains(note)), "{called:?}");
         assert_eq!(called.iter().any(|note| note.contains("is known for")), !expected.is_empty(), "{called:?}");
         // An exclusion counts all that it leaves out, unless another condition needs the value.
-        let excluded = warnings(&client, &format!("startups?city={city}&not_country=FR"));
+        let mut excluded = warnings(&client, &format!("startups?city={city}&not_country=FR"));
+        excluded.retain(|note| !note.starts_with("nothing matches"));
         assert_eq!(excluded.len(), usize::from(unknown > 0), "{excluded:?}");
         let both = warnings(&client, &format!("startups?city={city}&country=DE&not_country=FR"));
         assert!(!both.iter().any(|note| note.contains("leaves out")), "{both:?}");
