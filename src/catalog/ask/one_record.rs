@@ -62,11 +62,11 @@ impl Path<'_, '_> {
         self.resource.parameter("slug")?;
         // `Acme and Blink rounds`, `founders of Acme and Blink`, `what Acme and Blink have in common`
         let is_list = |at: usize| {
-            let is_asked = self.follows(at, "comparatives of records") || self.tokens[at].is_capitalized();
-            let is_plural = self.record_at(at).is_some() && self.tokens[at].word.ends_with('s') && !is_asked;
+            let is_word = !self.follows(at, "comparatives of records") && !self.tokens[at].is_capitalized();
+            let is_plural = self.record_at(at).is_some() && self.tokens[at].word.ends_with('s');
             let meanings = self.lexicon.meanings(&self.tokens[at].word);
             let is_role = || meanings.iter().any(|meaning| matches!(meaning, PhraseMeaning::Role(_)));
-            is_plural || is_role() || self.is_in(at, "together")
+            is_word && (is_plural || is_role()) || self.is_in(at, "together")
         };
         let count = self.tokens.len();
         if (0..count).any(is_list) {
