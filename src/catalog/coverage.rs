@@ -1,4 +1,4 @@
-//! Coverage of the records of a request. A condition or order by a field that is unknown for more than one in twenty of the
+//! Coverage of the records of a request. A condition or order by a field that is unknown for more than one in five of the
 //! records that the other conditions leave adds a note, as those may match, too. Groups count unknown values themselves:
 //! they add one if the field is unknown for most. Coverage by year is that of [`data::coverage`].
 
@@ -16,14 +16,14 @@ use data::{Country, Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
 use platform::pause;
 
 /// A note counts unknown values if more than one in this many is.
-pub(crate) const MIN_NOTED: u64 = 20;
+pub(crate) const MIN_NOTED: u64 = 5;
 /// Maximum number of existing values listed if no record has a requested one.
 const MAX_LISTED: usize = 6;
 
 /// From which share of unknown values on a note counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotedShare {
-    /// More than one in twenty: they may change a count, an empty answer or the first of an order.
+    /// More than one in five: they may change a count, an empty answer or the first of an order.
     Some,
     Most,
 }

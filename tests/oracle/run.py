@@ -488,7 +488,7 @@ class Run:
                 continue
             if one.mode == "not" and 0 < unknown < known:
                 expected[one.name] = ("leaves out", unknown)
-            elif unknown * 20 > total:
+            elif unknown * 5 > total:
                 if table.name == "funding-rounds" and one.prop in INVESTORS:
                     of_investors.add((known, total))
                 else:
@@ -500,7 +500,7 @@ class Run:
                 of_investors.add((known, total))
         if sort:
             known, total = self.known_of(table, sort, conditions, None)
-            if (total - known) * 20 > total:
+            if (total - known) * 5 > total:
                 expected["sort"] = ("known", known, total)
         for by in groups:
             if by in table.known and by not in ("year", "quarter", "founded_year"):

@@ -29,7 +29,7 @@ fn total(client: &Client, path: &str) -> Value {
 }
 
 #[test]
-fn unknown_values_are_counted_if_more_than_one_in_twenty_is() {
+fn unknown_values_are_counted_if_more_than_one_in_five_is() {
     // Of 40 startups of a city, as many as its number have neither a country nor a year.
     let startups: String = (0..=40)
         .flat_map(|city| {
@@ -46,7 +46,7 @@ fn unknown_values_are_counted_if_more_than_one_in_twenty_is() {
         let known = 40 - unknown;
         let expected = |field: &str| -> Vec<String> {
             let note = format!("`{field}` is known for {known} of these 40 startups");
-            (unknown * 20 > 40).then_some(note).into_iter().collect()
+            (unknown * 5 > 40).then_some(note).into_iter().collect()
         };
         let city = format!("City {unknown}");
         let list = format!("startups?city={city}&country=DE");
