@@ -15,8 +15,6 @@ fn each_row_is_found_by_its_path() {
             .fold(path, |path, placeholder| path.replace(placeholder, "x"));
         let route = PageRoute::parse(&path).unwrap_or_else(|| panic!("no page is at {path}"));
         assert!(route.is_read() || route.takes_forms(), "{path}");
-        let has_own_label = route.label().split('/').count() == known.split('/').count();
-        assert!(route.label() == known || !has_own_label, "{path}: {}", route.label());
     }
 }
 
