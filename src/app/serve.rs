@@ -22,6 +22,7 @@ use crate::app::limits::{lacks_address_space, lacks_files};
 use crate::app::router::{Gate, is_own_path};
 use crate::app::settings::ServeSettings;
 use crate::app::{MetricsEndpoint, Router, memory};
+use api::openapi::snippets::shell_word;
 use auth::audit::AuditLog;
 use auth::mail::{MailSender, MailTransport};
 use auth::quota::{Tier, WorkPrice};
@@ -469,14 +470,6 @@ fn account_commands(settings: &ServeSettings) -> String {
         "  venturedex account create --email you@example.com{place}\n  venturedex key create --email you@example.com --name \
          first{place}"
     )
-}
-
-fn shell_word(text: &str) -> String {
-    let is_plain = |char: char| char.is_ascii_alphanumeric() || "/._-+:@=".contains(char);
-    match text.chars().all(is_plain) && !text.is_empty() {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
 }
 
 fn greeting(settings: &ServeSettings, catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {

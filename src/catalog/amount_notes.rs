@@ -4,11 +4,13 @@
 use std::cmp::Reverse;
 use std::fmt;
 
+use once_cell::sync::OnceCell;
+
 use crate::amounts::amount_field;
 use crate::coverage::property_of;
 use crate::{Catalog, Filter, Order, ParameterError, Property, Query, RowFilter};
 use data::number::{counted, grouped};
-use data::{Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
+use data::{Direction, Facet, PartialDate, Snapshot, Table};
 use platform::pause;
 
 /// Rows whose records are read before other requests get their turn.
@@ -59,16 +61,13 @@ impl StartupTotal {
 impl fmt::Display for StartupTotal {
     /// What the total leaves out or counts twice, as clauses: `the amounts of 2 of 5 rounds are unknown; …`. Empty if nothing.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unknown = self.rounds - self.counted - self.suspect.len();
-        let all = self.rounds;
+        let rounds = || counted(self.rounds as u64, "round", "rounds");
         let mut clauses: Vec<String> = Vec::new();
-        clauses.extend((unknown > 0).then(|| {
-            let amounts = if unknown == 1 { "amount of 1" } else { "amounts of" };
-            match unknown {
-                1 => format!("the {amounts} of {} is unknown", counted(all as u64, "round", "rounds")),
-                _ => format!("the {amounts} {} of {} rounds are unknown", grouped(unknown as u64), grouped(all as u64)),
-            }
-        }));
+        clauses.extend(match self.rounds - self.counted - self.suspect.len() {
+            0 => None,
+            1 => Some(format!("the amount of 1 of {} is unknown", rounds())),
+            unknown => Some(format!("the amounts of {} of {} are unknown", grouped(unknown as u64), rounds())),
+        });
         clauses.extend(match self.suspect[..] {
             [] => None,
             [usd] => Some(format!("a suspect amount of ${} is left out", grouped(usd))),
@@ -115,8 +114,8 @@ impl Catalog {
     pub fn startup_total(&self, startup: u32) -> StartupTotal {
         let snapshot = self.snapshot();
         let rounds: Vec<u32> = snapshot.facet_rows(Table::Rounds, Facet::Startup, startup).iter().collect();
-        let suspect = self.suspect_rounds().iter().filter(|(_, round)| rounds.contains(round));
-        let suspect: Vec<u64> = suspect.map(|(usd, _)| *usd).collect();
+        let mut suspect: Vec<u64> = rounds.iter().filter_map(|round| suspect_amount(snapshot, *round)).collect();
+        suspect.sort_unstable_by_key(|usd| Reverse(*usd));
         let amounts: Vec<(u32, u64)> =
             rounds.iter().filter_map(|round| Some((*round, snapshot.round_amount(*round)?))).collect();
         let equal = groups_of_equal(snapshot, rounds.iter().copied());
@@ -192,23 +191,16 @@ impl Catalog {
             std::iter::repeat_n(usd, matching(rounds).saturating_sub(1))
         });
         let amounts: Vec<u64> = amounts.collect();
+        let detail = equal_rounds(&amounts)?;
         let total = usize::try_from(self.count(Table::Rounds, &query.filters, &rows)).unwrap_or(usize::MAX);
-        let detail = equal_rounds(&amounts).filter(|_| amounts.len().saturating_mul(WORTH_A_NOTE) >= total)?;
-        Some(ParameterError::warning("low_coverage", "amount_usd", detail))
+        let is_worth = amounts.len().saturating_mul(WORTH_A_NOTE) >= total;
+        is_worth.then(|| ParameterError::warning("low_coverage", "amount_usd", detail))
     }
 
     /// The rounds that are equal to others, in groups.
     fn equal_rounds(&self) -> &[Vec<u32>] {
-        match self.cached.equal_rounds.get() {
-            Some(known) => known,
-            // In pieces, and therefore not while others wait for it.
-            None => {
-                let snapshot = self.snapshot();
-                let rows = pause::every(ROWS_OF_PIECE, 0..snapshot.rows(Table::Rounds));
-                let found = groups_of_equal(snapshot, rows);
-                self.cached.equal_rounds.get_or_init(|| found)
-            }
-        }
+        let snapshot = self.snapshot();
+        found_once(&self.cached.equal_rounds, || groups_of_equal(snapshot, rounds_in_pieces(snapshot)))
     }
 
     /// A note on the rounds that match the filters of a query, or are of startups that do, apart from filters on amounts, and
@@ -264,15 +256,25 @@ impl Catalog {
 
     /// The rounds with suspect amounts and these, the largest first.
     pub(crate) fn suspect_rounds(&self) -> &[(u64, u32)] {
-        match self.cached.suspect_rounds.get() {
-            Some(known) => known,
-            // In pieces, and therefore not while others wait for it.
-            None => {
-                let found = suspect_rounds(self.snapshot());
-                self.cached.suspect_rounds.get_or_init(|| found)
-            }
+        let snapshot = self.snapshot();
+        found_once(&self.cached.suspect_rounds, || suspect_rounds(snapshot, rounds_in_pieces(snapshot)))
+    }
+}
+
+/// What is kept for the life of a release. It is found before the cell is locked: a pause there would let others wait for it.
+fn found_once<T>(cell: &OnceCell<Vec<T>>, find: impl FnOnce() -> Vec<T>) -> &[T] {
+    match cell.get() {
+        Some(known) => known,
+        None => {
+            let found = find();
+            cell.get_or_init(|| found)
         }
     }
+}
+
+/// All rounds, with pauses in which other requests get their turn.
+fn rounds_in_pieces(snapshot: &Snapshot) -> impl Iterator<Item = u32> {
+    pause::every(ROWS_OF_PIECE, 0..snapshot.rows(Table::Rounds))
 }
 
 /// Groups of rounds that are equal in startup, date, stage and amount; the amount and the date are known.
@@ -291,20 +293,20 @@ fn groups_of_equal(snapshot: &Snapshot, rounds: impl Iterator<Item = u32>) -> Ve
 }
 
 /// The rounds whose amounts are known and suspect, the largest first.
-fn suspect_rounds(snapshot: &Snapshot) -> Vec<(u64, u32)> {
-    let table = Table::Rounds;
-    let [suspect, amount] = ["suspect", "amount_usd"].map(|field| table.field_index(field));
-    let ranks = snapshot.ranks(table, table.sort_key("amount_usd"));
-    let rows = pause::every(ROWS_OF_PIECE, 0..snapshot.rows(table));
-    let unknown = rows.filter(|row| ranks[*row as usize] == NONE_U32);
-    let mut found: Vec<(u64, u32)> = unknown
-        .filter_map(|row| {
-            let record = snapshot.record(table, row);
-            let is_suspect = *record.value(suspect) == *b"true";
-            let usd = || record.parse(amount).ok();
-            Some((if is_suspect { usd()? } else { None? }, row))
-        })
-        .collect();
+fn suspect_rounds(snapshot: &Snapshot, rounds: impl Iterator<Item = u32>) -> Vec<(u64, u32)> {
+    let mut found: Vec<(u64, u32)> =
+        rounds.filter_map(|round| Some((suspect_amount(snapshot, round)?, round))).collect();
     found.sort_unstable_by(|left, right| right.cmp(left));
     found
+}
+
+/// The amount of a round if it is suspect, so that sums and orders leave it out.
+fn suspect_amount(snapshot: &Snapshot, round: u32) -> Option<u64> {
+    let table = Table::Rounds;
+    if snapshot.round_amount(round).is_some() {
+        return None;
+    }
+    let record = snapshot.record(table, round);
+    let is_suspect = *record.value(table.field_index("suspect")) == *b"true";
+    if is_suspect { record.parse(table.field_index("amount_usd")).ok() } else { None }
 }

@@ -127,9 +127,14 @@ impl Catalog {
         if let Some(index) = self.text_index(table) {
             found.extend(index.rows_with_initials(&snapshot.names(table), folded, MAX_READ));
         }
-        found.sort_unstable_by_key(|row| (Reverse(self.size(table, *row)), *row));
-        found.dedup();
-        found
+        self.largest_first(table, found)
+    }
+
+    /// Rows once, the largest records first.
+    pub(crate) fn largest_first(&self, table: Table, mut rows: Vec<u32>) -> Vec<u32> {
+        rows.sort_unstable_by_key(|row| (Reverse(self.size(table, *row)), *row));
+        rows.dedup();
+        rows
     }
 
     /// Size of a record: the portfolio of a firm, the rounds of a startup, the startups of a sector.
@@ -148,9 +153,7 @@ impl Catalog {
         if !self.is_copied_slug(table, text, row) {
             others.extend(self.near_names(table, row));
         }
-        others.sort_by_key(|other| (Reverse(self.size(table, *other)), *other));
-        others.dedup();
-        self.others_note(parameter, table, row, &others)
+        self.others_note(parameter, table, row, &self.largest_first(table, others))
     }
 
     /// A note that a parameter's value was read as `row` and might also be others; `None` without others.
@@ -174,9 +177,7 @@ impl Catalog {
         others.extend(self.namesakes(table, text, row));
         others.extend(self.near_names(table, row));
         others.retain(|other| *other != row && self.size(table, *other) >= least);
-        others.sort_by_key(|other| (Reverse(self.size(table, *other)), *other));
-        others.dedup();
-        self.with_sizes(table, &others)
+        self.with_sizes(table, &self.largest_first(table, others))
     }
 
     /// A record with its size: `alder (12 startups)`.

@@ -1,8 +1,6 @@
 //! Other records that may be of the same firm or startup as one: `Tiger Global` next to `Tiger Global Management`, `BYJU`
 //! next to `BYJU'S`. A request means the record whose whole name it has; a note names the others with their sizes.
 
-use std::cmp::Reverse;
-
 use crate::aggregate::Aggregate;
 use crate::row_filter::distinct;
 use crate::{Catalog, Filter, ParameterError, Query, RowFilter};
@@ -40,9 +38,7 @@ impl Catalog {
             begun.filter(|other| *other != row && self.may_be_one(table, (row, &core), *other)).collect();
         found.extend(self.with_name_as_address(table, row, &core));
         found.retain(|other| *other != row && self.size(table, *other) >= least);
-        found.sort_unstable_by_key(|other| (Reverse(self.size(table, *other)), *other));
-        found.dedup();
-        found
+        self.largest_first(table, found)
     }
 
     fn may_be_one(&self, table: Table, (row, one): (u32, &CoreName), other: u32) -> bool {

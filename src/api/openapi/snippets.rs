@@ -30,7 +30,7 @@ type WriteSnippet = fn(&str, &[(String, String)], Option<&str>) -> String;
 
 /// The command that connects an assistant with the same key, so that its calls count against the key's quota.
 pub fn mcp(base: &str, key: Option<&str>) -> CodeSnippet {
-    let address = shell(&format!("{base}/api/mcp"));
+    let address = shell_word(&format!("{base}/api/mcp"));
     let code = format!("claude mcp add --transport http venturedex {address} \\\n  --header {}", shell_header(key));
     CodeSnippet { id: "mcp", language: "MCP", requirements: "Claude Code", code }
 }
@@ -39,18 +39,18 @@ pub fn mcp(base: &str, key: Option<&str>) -> CodeSnippet {
 fn shell_header(key: Option<&str>) -> String {
     match key {
         None => "\"Authorization: Bearer $VENTUREDEX_KEY\"".to_owned(),
-        Some(key) => shell(&format!("Authorization: Bearer {key}")),
+        Some(key) => shell_word(&format!("Authorization: Bearer {key}")),
     }
 }
 
 fn curl(address: &str, query: &[(String, String)], key: Option<&str>) -> String {
     let get = if query.is_empty() { "" } else { "-G " };
-    let mut code = format!("curl {get}{} \\\n  -H {}", shell(address), shell_header(key));
+    let mut code = format!("curl {get}{} \\\n  -H {}", shell_word(address), shell_header(key));
     for (name, value) in query {
         // A plain value is sent unencoded.
         let is_plain = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.,:*".contains(&byte));
         let option = if is_plain { "-d" } else { "--data-urlencode" };
-        code += &format!(" \\\n  {option} {}", shell(&format!("{name}={value}")));
+        code += &format!(" \\\n  {option} {}", shell_word(&format!("{name}={value}")));
     }
     code
 }
@@ -108,7 +108,7 @@ fn rust(address: &str, query: &[(String, String)], key: Option<&str>) -> String 
     )
 }
 
-fn shell(text: &str) -> String {
+pub fn shell_word(text: &str) -> String {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.,:/=".contains(&byte));
     if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }

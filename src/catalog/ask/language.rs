@@ -6,15 +6,13 @@ use once_cell::sync::Lazy;
 
 use crate::ask::lexicon::{Lexicon, PhraseMeaning, is_slip};
 use crate::ask::period::date_in_figures;
-use crate::ask::question::has_other_letter;
+use crate::ask::question::{MIN_MISSPELT, has_other_letter};
 use crate::ask::token::{QuestionToken, is_currency, tokens};
 use crate::ask::words::meaning_of;
 use data::fold::fold;
 use data::{Country, word_file};
 
 const MAX_COUNTRY_WORDS: usize = 4;
-/// Minimum length of a word that may be misspelled.
-const MIN_MISSPELT: usize = 6;
 /// Minimum length of the name of a country in another language: shorter words are often others.
 const MIN_COUNTRY_LETTERS: usize = 4;
 

@@ -35,7 +35,7 @@ const LEAST_MONEY: Option<u64> = Some(10_000);
 const NAMED: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
 /// Minimum length of a word that may be misspelled.
-const MIN_MISSPELT: usize = 6;
+pub(super) const MIN_MISSPELT: usize = 6;
 
 /// A role that is also a kind of firm.
 const INVESTOR: &str = "investor";
