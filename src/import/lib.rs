@@ -9,3 +9,9 @@ pub mod datagen;
 pub mod parquet_tables;
 pub mod resolve;
 pub mod sources;
+
+/// Whether tests take all of their cases, as in `.ci/full`.
+#[cfg(test)]
+fn takes_all_cases() -> bool {
+    std::env::var_os("VENTUREDEX_TEST_ALL").is_some_and(|all| all == "1")
+}

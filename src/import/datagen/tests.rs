@@ -463,8 +463,7 @@ fn hidden_score(quality: &FirmQuality) -> f64 {
 
 #[test]
 fn score_intervals_cover_the_hidden_quality() {
-    let takes_all = std::env::var_os("VENTUREDEX_TEST_ALL").is_some_and(|all| all == "1");
-    let firms = if takes_all { 1_500 } else { 500 };
+    let firms = if crate::takes_all_cases() { 1_500 } else { 500 };
     for config in [
         GenConfig::bundled(),
         GenConfig { seed: 3, ..GenConfig::new(firms, 0) },

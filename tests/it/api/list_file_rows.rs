@@ -119,15 +119,15 @@ fn compare(server: &Server, most: usize) -> usize {
 
 #[test]
 fn a_file_has_the_records_of_the_list_line_by_line() {
-    let most = cases(10_000, 120) as usize;
+    let most = cases(10_000, 60) as usize;
     assert!(compare(&Server::bundled(), most) > 2 * most);
 }
 
 #[test]
 fn a_file_has_the_records_of_the_list_line_by_line_in_real_data() {
     let Some(catalog) = real_catalog() else { return };
-    let most = cases(1_500, 150) as usize;
-    assert!(compare(&Server::of(catalog), most) > cases(50_000, 4_500) as usize);
+    let most = cases(1_500, 60) as usize;
+    assert!(compare(&Server::of(catalog), most) > cases(50_000, 1_800) as usize);
 }
 
 /// Compares every cell of CSV with what the records say.

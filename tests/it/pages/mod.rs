@@ -68,7 +68,7 @@ fn every_link_of_every_page_works() {
     let mut waiting: VecDeque<String> = VecDeque::from(["/".to_owned()]);
     let mut seen: BTreeSet<String> = BTreeSet::from(["/".to_owned()]);
     // A few pages of each kind are enough, in the gate fewer; links that differ only in values of their query are one kind.
-    let of_kind = cases(12, 3);
+    let of_kind = cases(12, 2);
     let mut by_kind: BTreeMap<String, u32> = BTreeMap::new();
     let mut pages = 0;
     while let Some(path) = waiting.pop_front() {
@@ -108,7 +108,7 @@ fn every_link_of_every_page_works() {
             break;
         }
     }
-    assert!(pages > cases(300, 100), "{pages} pages were found");
+    assert!(pages > cases(300, 80), "{pages} pages were found");
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn share_found(catalog: &Catalog, table: Table, queries: usize) -> f64 {
 fn the_best_close_match_is_found() {
     let catalog = bundled();
     // Each query is compared with every name.
-    for (table, few) in [(Table::Firms, 24), (Table::Startups, 8), (Table::People, 8)] {
+    for (table, few) in [(Table::Firms, 12), (Table::Startups, 4), (Table::People, 4)] {
         let share = share_found(&catalog, table, cases(600, few) as usize);
         assert!(share > 0.97, "{table:?}: {share}");
     }

@@ -459,7 +459,7 @@ fn run(seed: u64, is_traced: bool) {
 
 #[test]
 fn what_is_promised_holds_under_faults() {
-    for_seeds("what_is_promised_holds", 40, run);
+    for_seeds("what_is_promised_holds", 20, run);
 }
 
 /// Runs a simulation with each of 1,000 seeds, or a `few`, or traces the one that the variable names.

@@ -173,5 +173,5 @@ fn run(seed: u64, is_traced: bool) {
 
 #[test]
 fn no_row_is_deleted_early_by_a_clock_that_is_wrong_by_years() {
-    for_seeds("no_row_is_deleted_early", 16, run);
+    for_seeds("no_row_is_deleted_early", 8, run);
 }
