@@ -8,7 +8,7 @@ use platform::pause;
 use search::{SearchResults, nearest};
 
 use crate::coverage::NotedShare;
-use crate::params::{ParamType, Parameter};
+use crate::params::{LATEST, ParamType, Parameter};
 use crate::{Catalog, NameMatch, Property, Relaxation, Resource};
 
 /// The sort key for the quality of name matches.
@@ -259,6 +259,7 @@ fn unknown_value(
         ParamType::Terms(terms, _) => return unknown_term(parameter.name, value, terms.noun, (terms.names)(), suggest),
         ParamType::Metric => return unknown_term(parameter.name, value, Metric::NOUN, Metric::names(), suggest),
         ParamType::Countries => return unknown_country(parameter.name, value, suggest),
+        ParamType::Release => return unknown_release(catalog, parameter.name, value),
         ParamType::Listed(table, facet) => {
             (facet.name(), suggest.then(|| catalog.nearest_term(table, facet, value)).flatten())
         }
@@ -299,6 +300,18 @@ pub(crate) fn unknown_country(parameter: &str, value: &str, suggest: bool) -> Pa
     let value = shortened(value);
     let detail = format!("`{value}` is not a country; use an ISO 3166-1 code or English name, such as `DE`");
     ParameterError::unknown_value(parameter, detail, country.map(|country| country.alpha2().to_owned()), None)
+}
+
+fn unknown_release(catalog: &Catalog, parameter: &str, value: &str) -> ParameterError {
+    let known: Vec<String> =
+        catalog.compared_releases().iter().rev().take(MAX_ACCEPTED).map(ToString::to_string).collect();
+    let accepted: Vec<&str> = std::iter::once(LATEST).chain(known.iter().map(String::as_str)).collect();
+    let value_shown = shortened(value);
+    let detail = format!(
+        "`{value_shown}` is not a release of which it is known which records it added; use one such as `{LATEST}`"
+    );
+    let suggestion = nearest(value, known.iter().map(String::as_str)).map(str::to_owned);
+    ParameterError::unknown_value(parameter, detail, suggestion, Some(accepted))
 }
 
 fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>, suggest: bool) -> ParameterError {

@@ -21,6 +21,8 @@ const MAX_TITLES: usize = 10;
 pub const MAX_PARAMETERS: usize = 200;
 /// The largest integer that JSON readers represent exactly.
 pub const MAX_EXACT_INT: u64 = (1 << 53) - 1;
+/// The name of the release that answers.
+pub const LATEST: &str = "latest";
 /// Maximum length of a search text in characters; no name is longer.
 pub const MAX_TEXT_CHARS: usize = 200;
 
@@ -159,6 +161,8 @@ pub enum ParamType {
     /// Names of properties that are known (`true`) or unknown.
     Known(Table, bool),
     Metric,
+    /// A release in which records appeared, or [`LATEST`].
+    Release,
     Sort,
 }
 

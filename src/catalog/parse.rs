@@ -13,12 +13,12 @@ use std::slice;
 use std::sync::Arc;
 
 use data::vocabulary::{Vocabulary, normal};
-use data::{Direction, Facet, Metric, PartialDate, ReviewStatus, Table};
+use data::{Direction, Facet, Metric, PartialDate, ReviewStatus, SnapshotVersion, Table};
 
 use crate::coverage::{NotedShare, field_of, is_last_investment, markets_of};
 use crate::json::fields::snake_case;
 use crate::param_error::{Issue, Issues, ParameterError, RELEVANCE, shortened};
-use crate::params::{BoundUnit, MAX_PARAMETERS, MAX_TEXT_CHARS, Mode, ParamType, Parameter};
+use crate::params::{BoundUnit, LATEST, MAX_PARAMETERS, MAX_TEXT_CHARS, Mode, ParamType, Parameter};
 use crate::parse::scalars::{Bound, parse_amount, parse_bool, parse_date, parse_percent};
 use crate::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Property, Query, Ranking, Resource};
 
@@ -336,6 +336,9 @@ impl ParamParser<'_> {
                 None => self.unknown(Issue::UnknownValue { parameter, value: text.to_owned() }),
             };
         }
+        if matches!(parameter.kind, ParamType::Release) {
+            return self.first_seen(parameter, text);
+        }
         match single_condition(parameter, parameter.table(self.resource), text) {
             Ok((filter, canonical)) => {
                 match filter {
@@ -346,6 +349,27 @@ impl ParamParser<'_> {
                 self.canonical.push((parameter.name, canonical));
             }
             Err(detail) => self.invalid(name, detail),
+        }
+    }
+
+    /// Records that a release added. It is unknown which these are of a release that was not compared with an earlier one.
+    fn first_seen(&mut self, parameter: &'static Parameter, text: &str) {
+        let (catalog, table) = (self.catalog, self.resource.table());
+        let is_latest = normal(text) == LATEST;
+        let release = if is_latest { Some(catalog.version()) } else { text.parse::<SnapshotVersion>().ok() };
+        let releases = catalog.compared_releases();
+        match release.filter(|release| is_latest || releases.contains(release)) {
+            None => self.unknown(Issue::UnknownValue { parameter, value: text.to_owned() }),
+            Some(release) => {
+                self.filters.push(Filter::Rows(catalog.first_seen_in(table, release).collect()));
+                self.canonical.push((parameter.name, release.to_string()));
+                if !releases.contains(&release) {
+                    let detail = format!(
+                        "release {release} was not compared with an earlier one, so it is unknown which records it added"
+                    );
+                    self.notes.push(ParameterError::warning("low_coverage", parameter.name, detail));
+                }
+            }
         }
     }
 

@@ -136,9 +136,25 @@ impl Catalog {
 
     /// False if an earlier release is known not to be among those that this one was built on: it was withdrawn before.
     pub fn was_built_on(&self, version: SnapshotVersion) -> bool {
-        let releases = self.record_history.as_ref().map_or(&[][..], |history| &history.releases);
+        let releases = self.compared_releases();
         let is_within = releases.first().is_some_and(|first| *first < version) && version < self.version();
         !is_within || releases.contains(&version)
+    }
+
+    /// The releases that were compared with a previous one, ascending, down to this one.
+    pub fn compared_releases(&self) -> &[SnapshotVersion] {
+        self.record_history.as_ref().map_or(&[][..], |history| &history.releases)
+    }
+
+    /// The records of a table that a release added, ascending.
+    pub fn first_seen_in(&self, table: Table, release: SnapshotVersion) -> impl Iterator<Item = u32> {
+        let history = self.record_history.as_ref().filter(|history| history.releases.contains(&release));
+        let seen = history.map_or(&[][..], |history| history.seen(table));
+        let place = history.and_then(|history| history.releases.binary_search(&release).ok());
+        (0..)
+            .zip(seen)
+            .filter(move |(_, seen)| place.is_some_and(|place| seen[0] as usize == place + 1))
+            .map(|(row, _)| row)
     }
 
     /// Release in which a record appeared; `None` if it is older than the compared releases.

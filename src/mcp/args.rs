@@ -49,6 +49,7 @@ impl ArgType {
             | ParamType::Words
             | ParamType::Like(_)
             | ParamType::Metric
+            | ParamType::Release
             | ParamType::Range { unit: BoundUnit::Date, .. } => Self::Text,
             ParamType::Number { .. } | ParamType::Range { .. } => Self::Number,
             ParamType::Bool(_) => Self::Bool,

@@ -131,6 +131,7 @@ pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
         "raised_stage" => format!("raised {}", format::word(value).to_lowercase()),
         "raised_since" => format!("raised since {}", since()),
         "raised_until" => format!("raised until {}", until()),
+        "first_seen" => format!("new in release {value}"),
         "founded_from" => format!("founded since {value}"),
         "founded_to" => format!("founded until {value}"),
         "min_amount_usd" | "min_raised_usd" => format!("{} or more", usd()),

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::error_page::{PageError, path_of};
 use crate::layout::PageLayout;
 use crate::records::records;
+use crate::release_page::{LISTED, added_href};
 use crate::{PageRequest, PageResult, PathValues, respond_unless_known};
 use catalog::{Catalog, ChangeCounts, ListPosition, ParseOptions, Request, Resource};
 use data::model::{FundingRound, Reference};
@@ -29,6 +30,15 @@ pub(super) struct ReleaseChanges {
     since: String,
     counts: Vec<(Table, ChangeCounts)>,
     api: String,
+    /// The release, if its new records can be listed.
+    listed: Option<SnapshotVersion>,
+}
+
+impl ReleaseChanges {
+    /// The list of the records of a table that the release added.
+    fn added_href(&self, table: &Table, counts: &ChangeCounts) -> Option<String> {
+        self.listed.filter(|_| counts.added > 0 && LISTED.contains(table)).map(|release| added_href(*table, release))
+    }
 }
 
 #[derive(Template)]
@@ -75,6 +85,7 @@ pub(super) fn changes(catalog: &Catalog, before: Option<&Arc<Catalog>>) -> Optio
         since: before.version().to_string(),
         counts: counts.collect(),
         api: format!("/api/v3/changes?from={}&to={}", before.version(), catalog.version()),
+        listed: Some(catalog.version()).filter(|version| catalog.compared_releases().contains(version)),
     })
 }
 
@@ -89,7 +100,8 @@ pub(crate) fn release_feed(_: &Catalog, request: PageRequest<'_>, _: PathValues<
     let base = &request.state.public_url;
     let releases = loaded_releases(request);
     let entry = |(release, changes): (&Catalog, Option<ReleaseChanges>)| {
-        let url = format!("{base}/releases#{}", release.version());
+        let id = format!("{base}/releases#{}", release.version());
+        let url = format!("{base}/releases/{}", release.version());
         let text = match changes {
             None => "The release before it is no longer held, so its changes are not known here.".to_owned(),
             Some(changes) if changes.counts.is_empty() => format!("No record differs from {}.", changes.since),
@@ -103,7 +115,7 @@ pub(crate) fn release_feed(_: &Catalog, request: PageRequest<'_>, _: PathValues<
             }
         };
         let (title, date) = (format!("Release {}", release.version()), midnight(release.snapshot().released_on()));
-        FeedEntry { id: url.clone(), title, url, updated: date.clone(), published: Some(date), text }
+        FeedEntry { id, title, url, updated: date.clone(), published: Some(date), text }
     };
     Feed::new(request, "releases", "/releases", with_changes(&releases).map(entry).collect()).respond(request)
 }

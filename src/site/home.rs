@@ -14,6 +14,7 @@ use crate::market::{countries, rounds_by_year, sectors};
 use crate::question::SearchQuestion;
 use crate::record_table::RecordTable;
 use crate::records::records;
+use crate::release_page::ReleaseNews;
 use crate::round_table;
 use crate::{PageRequest, PageResult, PathValues, page_headers, render, respond_with, response_of};
 use catalog::params::MAX_TEXT_CHARS;
@@ -47,6 +48,8 @@ struct HomePage<'a> {
     sectors: Option<Treemap>,
     countries: Option<TileMap>,
     newest: RecordTable,
+    /// What the current release brought.
+    news: Option<ReleaseNews>,
     base: &'a str,
     /// The bundled data is shown until there is other data: the page says how to get it.
     is_bundled: bool,
@@ -155,6 +158,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         sectors: sectors(catalog, MAX_SECTORS, "/"),
         countries: countries(catalog),
         newest: round_table::table_of(catalog, &newest.rows)?,
+        news: ReleaseNews::new(catalog, request.state),
         base: &request.state.public_url,
         is_bundled: catalog.is_bundled(),
     })

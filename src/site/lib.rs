@@ -32,6 +32,7 @@ mod question;
 mod reconcile;
 mod record_table;
 mod records;
+mod release_page;
 mod resolve;
 pub mod review;
 mod round_table;
@@ -169,6 +170,7 @@ pub(crate) const PAGES: &[PageRow] = &[
     page("/compare", compare::page).takes(&["firm", "startup"]).cached().in_footer("Compare"),
     page("/data", data::page).in_sitemap().in_footer("About the data"),
     page("/releases", feeds::releases).in_sitemap().in_footer("Releases"),
+    page("/releases/{version}", release_page::page).cached(),
     raw("/releases.atom", feeds::release_feed).takes(&[]).charged(PageCharge::Nothing),
     raw("/releases.json", feeds::release_feed).takes(&[]).charged(PageCharge::Nothing),
     page("/resolve", resolve::page)

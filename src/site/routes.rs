@@ -1,6 +1,6 @@
 //! The rows of the tables of pages. Routing, methods, labels, caching, menu, sitemap and twins follow from them.
 //!
-//! In a path, `{id}` and `{key}` match the number of something in the store, `{number}` any number, and other
+//! In a path, `{id}` and `{key}` match the number of something in the store, `{number}` any number, `{version}` that of a release, and other
 //! placeholders any text within a segment; in the last segment, text without a dot.
 
 use std::collections::BTreeSet;
@@ -16,6 +16,7 @@ use crate::embed::ChartEntry;
 use crate::twin::{TwinFormat, TwinSubject};
 use crate::{PAGES, PageRequest, PageResult, account, embed, reconcile};
 use catalog::{Catalog, Issue, Issues, ParameterError, Resource};
+use data::SnapshotVersion;
 use transport::headers::READS;
 use transport::negotiation::has_content_type;
 use transport::telemetry::RouteGroup;
@@ -374,8 +375,9 @@ fn values<'a>(mut pattern: &str, mut path: &'a str) -> Option<PathValues<'a>> {
         let Some((before, placeholder)) = pattern.split_once('{') else { break };
         let (name, after) = placeholder.split_once('}')?;
         let rest = path.strip_prefix(before)?;
-        let is_last = !after.contains('/');
-        let end = rest.find(|char: char| char == '/' || is_last && char == '.').unwrap_or(rest.len());
+        // What follows a point is the form of the page, but for versions, which have points themselves.
+        let has_form = name != "version" && !after.contains('/');
+        let end = rest.find(|char: char| char == '/' || has_form && char == '.').unwrap_or(rest.len());
         let (text, rest) = rest.split_at(end);
         if !accepts(name, text) {
             return None;
@@ -390,6 +392,7 @@ fn accepts(placeholder: &str, value: &str) -> bool {
     match placeholder {
         "id" | "key" => value.parse().is_ok_and(|id: i64| id.to_string() == value),
         "number" => value.parse::<usize>().is_ok(),
+        "version" => value.parse::<SnapshotVersion>().is_ok_and(|version| version.to_string() == value),
         _ => true,
     }
 }

@@ -8,10 +8,11 @@ use utoipa::openapi::{Ref, RefOr, Required, Schema};
 use crate::{MAX_LIMIT, MAX_PAID_LIMIT, Route, Version, options};
 use catalog::aggregate::group_bys;
 use catalog::ask::GROUP_BY;
-use catalog::params::{BoundUnit, MAX_TEXT_CHARS, ParamType};
+use catalog::params::{BoundUnit, LATEST, MAX_TEXT_CHARS, ParamType};
 use catalog::parse::scalars::{Bound, DATE_PATTERN};
 use catalog::{Catalog, Property, Resource, params};
 use data::Table;
+use data::field::SNAPSHOT;
 use data::vocabulary::Vocabulary;
 
 use crate::openapi::schema::Schemas;
@@ -87,8 +88,8 @@ fn filter_of(route: &Route, name: &str) -> Option<(Resource, &'static params::Pa
 
 fn filter(version: Version, resource: Resource, parameter: &params::Parameter, catalog: &Catalog) -> Parameter {
     use ParamType::{
-        Bool, Countries, Known, Like, Listed, Metric, Number, Organizations, Range, Records, Rows, Sort, Terms, Text,
-        Words,
+        Bool, Countries, Known, Like, Listed, Metric, Number, Organizations, Range, Records, Release, Rows, Sort,
+        Terms, Text, Words,
     };
     let is_strict = version.is_strict();
     // In v1 and v2 any text, as in `word`.
@@ -139,6 +140,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             named(&property_name(table))
         }
         Bool(_) => ObjectBuilder::new().schema_type(Type::Boolean).into(),
+        Release => any_text().pattern(is_strict.then(|| format!("^{LATEST}$|{SNAPSHOT}"))).into(),
         Sort => {
             let (relevance, default) = (resource.is_searchable(), resource.table().default_sort());
             if !is_strict {
@@ -157,7 +159,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
         parameter.kind,
         Terms(..) | Countries | Listed(..) | Records(..) | Organizations | Rows(_) | Known(..) | Sort
     );
-    if !is_strict && (is_listed || matches!(parameter.kind, Metric)) {
+    if !is_strict && (is_listed || matches!(parameter.kind, Metric | Release)) {
         doc.push_str(" Unknown values are ignored with a warning.");
     }
     let example = catalog.example(resource, parameter);

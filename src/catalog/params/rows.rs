@@ -91,6 +91,13 @@ const fn id(table: Table) -> Parameter {
     param("id", ParamType::Rows(table), "", "The records with these ids, at most 100.")
 }
 
+const FIRST_SEEN: Parameter = param(
+    "first_seen",
+    ParamType::Release,
+    "latest",
+    "Records that this release added, by its version; `latest` is the release that answers.",
+);
+
 const fn known(table: Table, example: &'static str) -> Parameter {
     let doc = "Rows of which all of these are known: names of filters by value and of sort keys.";
     param("known", ParamType::Known(table, true), example, doc)
@@ -156,6 +163,7 @@ pub(super) const FIRMS: &[Parameter] = &[
     ),
     FOUNDED_FROM,
     FOUNDED_TO,
+    FIRST_SEEN,
     known(Table::Firms, "health_score"),
     unknown(Table::Firms, "aum_usd"),
     sort("-health_score,name"),
@@ -182,6 +190,7 @@ pub(super) const REVIEWS: &[Parameter] = &[
     bound("max_rating", "rating", Max, RATING, "2", "Maximum rating, 1–5."),
     bound("since", "created_on", Min, DATE, "2025-01-01", "Written on or after this date."),
     bound("until", "created_on", Max, DATE, "2026-06-30", "Written on or before this date."),
+    FIRST_SEEN,
     known(Table::Reviews, "ghosted"),
     unknown(Table::Reviews, "stage"),
     sort("-rating"),
@@ -255,6 +264,7 @@ pub(super) const STARTUPS: &[Parameter] = &[
     of_rounds(bound("raised_until", "announced_on", Max, DATE, "2025-12-31", "A round on or before this date.")),
     bound("min_rounds", "round_count", Min, COUNT, "2", "Minimum number of known rounds."),
     bound("max_rounds", "round_count", Max, COUNT, "3", "Maximum number of known rounds."),
+    FIRST_SEEN,
     known(Table::Startups, "total_raised_usd"),
     unknown(Table::Startups, "investor"),
     sort("name"),
@@ -275,6 +285,7 @@ pub(super) const ROUNDS: &[Parameter] = &[
     bound("min_amount_usd", "amount_usd", Min, USD, "1000000", "Minimum amount raised in whole US dollars."),
     bound("max_amount_usd", "amount_usd", Max, USD, "50000000", "Maximum amount raised in whole US dollars."),
     param("suspect", ParamType::Bool(Filter::Suspect), "false", "Whether the amount is suspect."),
+    FIRST_SEEN,
     known(Table::Rounds, "amount_usd,announced_on"),
     unknown(Table::Rounds, "lead"),
     sort("-amount_usd"),
@@ -300,6 +311,7 @@ pub(super) const PEOPLE: &[Parameter] = &[
         ..COUNTRY
     },
     city(Table::People, "Filter by the city of the organization (any of)."),
+    FIRST_SEEN,
     known(Table::People, "title"),
     unknown(Table::People, "country"),
     sort("-name"),

@@ -91,6 +91,11 @@ fn cases(server: &Server, parameter: &Parameter) -> Cases {
             _ => numbers(&["0", "500k", "5,000,000"], usd),
         },
         (ParamType::Bool(_), _) => numbers(&["true", "NO", "1"], &["maybe", "2"]),
+        (ParamType::Release, _) => Cases {
+            good: vec!["latest".to_owned(), "LATEST".to_owned()],
+            bad: &[],
+            unknown: Some(("2001-01-01.1".to_owned(), None)),
+        },
         (ParamType::Metric, _) => words(&["activity", "Value Add"], "activty", "activity"),
         // Tested on its own: the keys differ between lists.
         (ParamType::Sort, _) => Cases { good: Vec::new(), bad: &[], unknown: Some(("zzqx".to_owned(), None)) },
@@ -201,6 +206,7 @@ fn every_parameter_rejects_invalid_values_with_a_hint() {
             let (given, other): (&str, &str) = match parameter.kind {
                 ParamType::Text => ("alpha", "beta"),
                 ParamType::Metric => ("activity", "fairness"),
+                ParamType::Release => ("latest", "2001-01-01.1"),
                 ParamType::Sort => continue,
                 _ if cases(&server, parameter).bad.is_empty() => (&many, "x"),
                 ParamType::Bool(_) => ("true", "false"),

@@ -42,6 +42,7 @@ fn takes_lists(parameter: &Parameter) -> bool {
         | ParamType::Number { .. }
         | ParamType::Bool(_)
         | ParamType::Metric
+        | ParamType::Release
         | ParamType::Sort => false,
     }
 }

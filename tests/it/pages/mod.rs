@@ -17,6 +17,7 @@ mod markets;
 mod other_names;
 mod profiles;
 mod recipes;
+mod release_page;
 mod resolve;
 mod routes;
 mod theme;

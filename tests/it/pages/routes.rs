@@ -9,7 +9,11 @@ fn label(path: &str) -> Option<&'static str> {
 #[test]
 fn each_row_is_found_by_its_path() {
     for (known, _) in all_paths() {
-        let path = known.replace("{id}", "7").replace("{key}", "3").replace("{number}", "1");
+        let path = known
+            .replace("{id}", "7")
+            .replace("{key}", "3")
+            .replace("{number}", "1")
+            .replace("{version}", "2026-11-20.1");
         let path = ["{slug}", "{code}", "{name}", "{stage}", "{token}"]
             .iter()
             .fold(path, |path, placeholder| path.replace(placeholder, "x"));
@@ -27,6 +31,7 @@ fn values_are_those_in_the_path() {
         ("/vcs/alder-capital.png", ["alder-capital", ""]),
         ("/cities/St.%20Gallen/seed", ["St.%20Gallen", "seed"]),
         ("/sitemap-2.xml", ["2", ""]),
+        ("/releases/2026-11-20.1", ["2026-11-20.1", ""]),
         ("/admin/accounts/7/keys/3/revoke", ["7", "3"]),
     ] {
         assert_eq!(PageRoute::parse(path).map(|route| route.values), Some(values), "{path}");

@@ -269,7 +269,12 @@ fn whoever_opens_the_address_of_a_form_again_gets_to_its_page() {
     let mut browser = Browser::signed_up(&server, "ada@example.com");
     let mut found = 0;
     for (path, _) in site::all_paths() {
-        let path = path.replace("{id}", "1").replace("{key}", "1").replace("{slug}", "x").replace("{token}", "x");
+        let path = path
+            .replace("{id}", "1")
+            .replace("{key}", "1")
+            .replace("{slug}", "x")
+            .replace("{token}", "x")
+            .replace("{version}", "2026-11-20.1");
         let plain = browser.send("GET", &path, &[("accept", "*/*")], &[]);
         if plain.status != 405 {
             continue;
