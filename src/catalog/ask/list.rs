@@ -37,7 +37,7 @@ pub struct AskedList {
 /// Cost of a list that another word of the question names.
 const OTHER_LIST: u32 = 600;
 
-/// Cost of a reading that sets nothing.
+/// Cost of a reading that sets nothing, or of one that answers a question about firms with other records.
 const NOTHING_READ: u32 = 100_000;
 
 /// The part with the name of a record, if the question is about one.
@@ -77,9 +77,15 @@ impl Catalog {
             let is_compared = compares_amounts && read.groups().is_some();
             // `startups that raised a series A of more than $10m`
             let is_of_size = sizes_a_round && !names_firms && has(&["min_amount_usd", "max_amount_usd"]);
-            let is_one = is_of_stage || is_compared || is_of_size || (are_firms && read.unread.is_empty());
+            // `who invested in Acme in 2014`
+            let is_of_startup = names_firms && has(&["startup"]) && has(&["since", "until"]) && read.unread.is_empty();
+            let is_counted = are_firms && read.unread.is_empty();
+            let is_one = is_of_stage || is_compared || is_of_size || is_of_startup || is_counted;
             *resource == Resource::Rounds && is_one
         });
+        let is_of_name = |interpretation: &Interpretation| {
+            named.as_ref().is_some_and(|(_, word)| interpretation.parts.iter().any(|part| part.text.contains(word)))
+        };
         let cost = |(resource, interpretation): &(Resource, Interpretation)| {
             let is_other = match asks_for_sum {
                 _ if is_of_rounds => *resource != Resource::Rounds,
@@ -91,7 +97,16 @@ impl Catalog {
             };
             // Then the costs of what was not understood tell nothing.
             let read = if reads_nothing(interpretation) { NOTHING_READ } else { interpretation.cost };
-            read + u32::from(is_other) * OTHER_LIST
+            // `which investors led more than 20 rounds`: startups are no answer, however well the rest fits them, and rounds
+            // are one if they are those of a startup.
+            let answers = match resource {
+                // `portfolio of Acme Venture Capital`: the word for firms is that of a name.
+                Resource::Startups => record_part(interpretation).is_some() || is_of_name(interpretation),
+                Resource::Rounds => interpretation.parts.iter().any(|part| part.parameter == "startup"),
+                _ => true,
+            };
+            let is_wrong = is_other && are_firms && !answers;
+            read + u32::from(is_other) * OTHER_LIST + u32::from(is_wrong) * NOTHING_READ
         };
         // The first of equal ones.
         read.sort_by_key(cost);

@@ -152,7 +152,18 @@ impl Path<'_, '_> {
         // `rounds of First Round` are those of the investor, not of the startup `First`.
         let may_be_firm = tables == [Table::Startups] && self.resource.parameter("investor").is_some();
         let firm = || self.name_at(from, &[Table::Firms]);
-        if names.is_empty() || (may_be_firm && firm().is_some_and(|(_, length)| from + length > end)) {
+        let is_of_firm = || {
+            let (slug, length) = firm()?;
+            // `rounds of Techstars`: a firm with many, and hardly a startup. What one raised is its own.
+            let rows = [(Table::Firms, &slug), (Table::Startups, names.first()?)];
+            let [firm, startup] = rows.map(|(table, slug)| self.catalog.snapshot().find(table, slug));
+            let size = |table: Table, row: Option<u32>| row.map_or(0, |row| self.catalog.size(table, row));
+            let is_larger = self.is_in(at, "round")
+                && names.len() == 1
+                && size(Table::Firms, firm) >= size(Table::Startups, startup).max(1).saturating_mul(FAR_LARGER);
+            Some(from + length > end || from + length == end && is_larger)
+        };
+        if names.is_empty() || (may_be_firm && is_of_firm() == Some(true)) {
             return None;
         }
         if names.len() == 1 && self.portfolio_of(from, end - from).is_some() {

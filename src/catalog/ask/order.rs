@@ -51,6 +51,10 @@ impl Path<'_, '_> {
             let is_most = self.is_at(at, &verbs) && self.is_at(at + 1 + usize::from(is_the), &["most"]);
             if is_most { 2 + usize::from(is_the) } else { 0 }
         };
+        // `which city in Germany has the most`
+        if most(at) > 0 && self.parts.iter().any(|(_, part)| part.parameter == GROUP_BY) {
+            return Some(most(at));
+        }
         let start = at + usize::from(self.is_in(at, "grouped"));
         // `how many a year`
         let is_yearly =
@@ -81,8 +85,12 @@ impl Path<'_, '_> {
             let is_top = is_top || is_common;
             let first = at + usize::from(is_top || self.is_in(at, "which")) + usize::from(is_number || is_common);
             let is_place = matches!(property(first)?, "country" | "city" | "sector" | "stage");
-            let is_investor = property(first)? == "investor" && self.is_in(at, "which");
-            if (most(first + 1) == 0 && !is_top) || !(is_place || is_investor) {
+            let is_asked = self.is_in(at, "which") && matches!(property(first)?, "investor" | "year" | "quarter");
+            // `which city in Germany has the most`
+            let end = (first..self.tokens.len()).find(|at| self.tokens[*at].ends_clause).unwrap_or(self.tokens.len());
+            let is_most = |at: usize| most(at) > 0;
+            let has_most = most(first + 1) > 0 || self.is_in(at, "which") && is_place && (first + 2..end).any(is_most);
+            if !(has_most || is_top) || !(is_place || is_asked) {
                 return None;
             }
             first

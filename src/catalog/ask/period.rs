@@ -64,14 +64,25 @@ fn month_named(word: &str) -> Option<i32> {
     meaning_of("months", word)?.parse().ok()
 }
 
-/// The first and the last month of a part of a year, and the number of its words: `second half`, `Q3`, `March`.
+/// The first and the last month of a part of a year, and the number of its words: `second half`, `Q3`, `March`,
+/// `first 3 months`.
 fn part_of_year(tokens: &[QuestionToken]) -> Option<(i32, i32, usize)> {
     if let Some(month) = tokens.first().and_then(|token| month_named(&token.word)) {
         return Some((month, month, 1));
     }
-    let part = phrase_of("parts of a year", tokens)?;
-    let (first, last) = part.meaning.split_once(' ')?;
-    Some((first.parse().ok()?, last.parse().ok()?, part.words.len()))
+    if let Some(part) = phrase_of("parts of a year", tokens) {
+        let (first, last) = part.meaning.split_once(' ')?;
+        return Some((first.parse().ok()?, last.parse().ok()?, part.words.len()));
+    }
+    // `first 6 months`, `last two quarters`, and in other languages `6 first months`
+    let [end, number, unit, ..] = tokens else { return None };
+    let (end, number) = if count_of(&end.word).is_some() { (number, end) } else { (end, number) };
+    let months: i32 = meaning_of("spans of time", &unit.word)?.strip_prefix("months ")?.parse().ok()?;
+    let length =
+        i32::try_from(count_of(&number.word)?).ok()?.checked_mul(months).filter(|all| (1..=12).contains(all))?;
+    let (is_begin, is_end) = (end.is_in("first of a year"), end.is_in("past"));
+    let first = if is_begin { 1 } else { 13 - length };
+    (is_begin || is_end).then_some((first, first + length - 1, 3))
 }
 
 /// Parses a named period: a year, a quarter, a month, a decade.

@@ -18,7 +18,7 @@ const RAISED: &str = "stage of a round";
 impl Path<'_, '_> {
     /// Reads a word for the kind of records: `startups`, `VCs`, `deals`.
     pub(super) fn record_kind(&mut self, at: usize) -> Option<usize> {
-        let (table, length) = self.records_at(at)?;
+        let (table, length) = self.records_at(at).filter(|_| !self.is_verb_of_investor(at))?;
         // `company cars`
         let is_own = table == self.table && self.is_at(at, &[table.noun()]);
         if self.is_phrase && !is_own && at + length < self.tokens.len() && !self.tokens[at + length - 1].ends_clause {
@@ -139,7 +139,7 @@ impl Path<'_, '_> {
             return Some(1);
         }
         let is_glue = || self.tokens[at].is_glue() && !self.is_country_us(at) && !self.is_glue_sector(at, meanings);
-        if length == 1 && (self.is_product(at) || is_glue()) {
+        if length == 1 && (self.is_product(at) || self.is_verb_of_investor(at) || is_glue()) {
             return None;
         }
         // `do not invest in startups`, although a sector has this name.
@@ -225,6 +225,16 @@ impl Path<'_, '_> {
             };
         }
         self.read_as(range, parameter, value, why)
+    }
+
+    /// True for a verb behind an investor, which may also be a noun: `which startups did Acme fund in 2012`.
+    fn is_verb_of_investor(&self, at: usize) -> bool {
+        let is_next = |(range, part): &PathPart| range.end == at && part.parameter.starts_with("investor");
+        matches!(self.table, Table::Startups | Table::Rounds)
+            && self.is_in(at, "invested")
+            && !self.tokens[at].word.ends_with('s')
+            && self.parts.last().is_some_and(is_next)
+            && (0..at).any(|before| self.is_in(before, "before a verb of firms"))
     }
 
     /// True if a stage is that of a round of startups, whatever their stage now: `raised a series A`.
@@ -470,7 +480,7 @@ impl Path<'_, '_> {
     }
 
     pub(super) fn verb(&mut self, at: usize) -> Option<usize> {
-        let is_last_round = self.is_in(at, "last") && self.is_at(at + 1, &["round"]);
+        let is_last_round = self.is_in(at, "last") && (self.is_at(at + 1, &["round"]) || self.is_in(at + 1, "raised"));
         if is_last_round && self.table == Table::Startups {
             self.topic = Some(Topic::LastRound);
             return Some(2);
@@ -490,7 +500,9 @@ impl Path<'_, '_> {
         let is_noun = self.is_negated()
             && self.record_at(at) == Some(Table::Firms)
             && (self.is_foreign || (at.saturating_sub(2)..at).any(|before| self.is_in(before, "forms of be")));
-        let topic = self.topic_of(&self.tokens[at]).filter(|_| !self.is_phrase && !is_gerund && !is_noun)?;
+        let is_of_investor = self.is_verb_of_investor(at);
+        let topic = self.topic_of(&self.tokens[at]).or(is_of_investor.then_some(Topic::Raising));
+        let topic = topic.filter(|_| !self.is_phrase && !is_gerund && !is_noun)?;
         self.topic = Some(topic);
         // `has SoftBank not invested in`, `SoftBank did not back`
         let is_denied = self.is_negated() && self.is_in(at, "invested");

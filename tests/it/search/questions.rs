@@ -14,8 +14,9 @@ use serde_json::{Value, json};
 use crate::mcp::tools::TestTools;
 use crate::pages::charts::all_of;
 use crate::pages::{list_of, rendered};
-use crate::support::harness::{Client, Server, bundled, cases, code, real_catalog};
+use crate::support::harness::{Client, Server, bundled, cases, catalog_of, code, real_catalog};
 use crate::support::html::{Markup, parse, text_of};
+use crate::support::two_firms::dataset_with;
 
 /// List, question, parameters, unread words.
 static QUESTIONS: LazyLock<Vec<(&str, &str, &str, &str)>> = LazyLock::new(|| {
@@ -484,5 +485,24 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn the_rounds_of_a_name_are_those_of_the_record_that_has_far_more() {
+    let firms = "seedbox-fund,Seedbox,,accelerator,,,,,,,,,,\nlomar-fund,Lomar,,vc,,,,,,,,,,\n";
+    let others: String = (1..20).map(|number| format!("other-{number},Other {number},,,,,,,,,\n")).collect();
+    let of_fund = (1..20).map(|day| format!("r-{day},other-{day},seed,100000,2019-05-{day:02},,seedbox-fund\n"));
+    let rounds = format!("r-90,seedbox,seed,100000,2019-05-04,,lomar-fund\n{}", of_fund.collect::<String>());
+    let startups = format!("seedbox,Seedbox,,,,,,,,,\n{others}");
+    let catalog = catalog_of(dataset_with(firms, &startups, &rounds, "").path());
+    for (question, parameter, value) in [
+        ("rounds of Seedbox in 2019", "investor", "seedbox-fund"),
+        ("rounds raised by Seedbox", "startup", "seedbox"),
+        ("rounds of Lomar", "startup", "lomar"),
+    ] {
+        let asked = catalog.ask(question);
+        let found = asked.interpretation.parts.iter().find(|part| part.parameter == parameter);
+        assert_eq!(found.map(|part| part.value.as_str()), Some(value), "{question}: {:?}", asked.interpretation);
     }
 }
