@@ -623,7 +623,7 @@ impl<'o, 's> Sections<'o, 's> {
             FieldForm::Year | FieldForm::Date | FieldForm::Month => {
                 let dates = match self.outline.described.dates.get(column.header) {
                     Some(format) => Ok(format!(", dates = [{}]", quote(format))),
-                    None => values::date_forms(&used, true),
+                    None => values::date_forms(column.header, &used, true),
                 };
                 dates.map_err(|(reason, form)| {
                     let line = (!form.is_empty()).then(|| line(field, &header, &form));

@@ -224,6 +224,18 @@ fn what_is_not_sure_is_a_remark_with_values_and_the_line_that_would_use_it() {
                 "\n#founded_year = { column = \"Founded\", dates = [\"%m/%d/%Y\"] }",
             ],
         ),
+        (
+            "Company,Round,Date (dd/mm/yyyy)\nAlder Labs,Seed,01/02/2003\nBirch Works,Seed,02/03/2004\n",
+            &["\nannounced_on = { column = \"Date (dd/mm/yyyy)\", dates = [\"%d/%m/%Y\"] }\n"],
+        ),
+        (
+            "Company,Round,\"Announced, MM-DD-YYYY\"\nAlder Labs,Seed,01-02-2003\nBirch Works,Seed,02-03-2004\n",
+            &["\nannounced_on = { column = \"Announced, MM-DD-YYYY\", dates = [\"%m-%d-%Y\"] }\n"],
+        ),
+        (
+            "Société,Tour,Date (jj/mm/aaaa)\nAlder Labs,Seed,01/02/2003\nBirch Works,Seed,02/03/2004\n",
+            &["\nannounced_on = { column = \"Date (jj/mm/aaaa)\", dates = [\"%d/%m/%Y\"] }\n"],
+        ),
     ] {
         let text = guess(&[("list.csv", csv)]).unwrap();
         parts.iter().for_each(|part| assert!(text.contains(part), "no {part} in\n{text}"));

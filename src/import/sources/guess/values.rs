@@ -353,7 +353,7 @@ pub(super) fn have_leads(values: &[&str]) -> bool {
 }
 
 /// How dates are read: what a mapping adds to the table of the field, such as `, dates = ["%d.%m.%Y"]`.
-pub(super) fn date_forms(values: &[&str], is_year_enough: bool) -> Result<String, (String, String)> {
+pub(super) fn date_forms(header: &str, values: &[&str], is_year_enough: bool) -> Result<String, (String, String)> {
     if values.is_empty() {
         return Err(("has no values".to_owned(), String::new()));
     }
@@ -361,14 +361,22 @@ pub(super) fn date_forms(values: &[&str], is_year_enough: bool) -> Result<String
     let dates: Vec<&str> = values.iter().copied().filter(|value| is_date(value) || is_year(value)).collect();
     let is_misprinted = dates.len() < values.len() && dates.len() >= 2 && dates.len() * 4 >= values.len() * 3;
     if !is_misprinted {
-        return form_of_dates(values, is_year_enough);
+        return form_of_dates(header, values, is_year_enough);
     }
-    let form = form_of_dates(&dates, is_year_enough)?;
+    let form = form_of_dates(header, &dates, is_year_enough)?;
     Ok(format!("{form}, unknown = \"drop\""))
 }
 
+/// True if a header states that days precede months, as `Date (dd/mm/yyyy)`, false for the reverse.
+fn states_day_first(header: &str) -> Option<bool> {
+    let words = words(header);
+    let place = |names: &[&str]| words.iter().position(|word| names.contains(&word.as_str()));
+    let (day, month) = (place(&["dd", "d", "tt", "jj", "дд"])?, place(&["mm", "m", "мм"])?);
+    (day.abs_diff(month) == 1).then_some(day < month)
+}
+
 /// The same of values that are dates.
-fn form_of_dates(values: &[&str], is_year_enough: bool) -> Result<String, (String, String)> {
+fn form_of_dates(header: &str, values: &[&str], is_year_enough: bool) -> Result<String, (String, String)> {
     // Years of other calendars are read as nobody means them.
     let is_common = |value: &str| match WrittenDate::read(value) {
         Some(WrittenDate::Known(date, _) | WrittenDate::Ambiguous { day_first: date, .. }) => {
@@ -411,6 +419,12 @@ fn form_of_dates(values: &[&str], is_year_enough: bool) -> Result<String, (Strin
         [] => Err(("its values are not dates of a known form".to_owned(), String::new())),
         [first, others @ ..] if others.iter().all(|other| dates(other) == dates(first)) => Ok(form(first)),
         [first, ..] => {
+            let is_day_first = |format: &&&str| format.find("%d") < format.find("%m");
+            if let Some(stated) = states_day_first(header)
+                && let Some(format) = formats.iter().find(|format| is_day_first(format) == stated)
+            {
+                return Ok(form(format));
+            }
             Err(("its days and months may be in either order; if this is the right one".to_owned(), form(first)))
         }
     }
