@@ -222,6 +222,8 @@ mod tests {
             ("Undisclosed", &[Amount, Investor, Stage]),
             ("非公開", &[Amount, Investor, Stage]),
             ("Business angels", &[Amount, Investor]),
+            ("Particulares", &[Amount, Investor, Stage]),
+            ("FFF", &[]),
             ("3 angels", &[Investor]),
             ("+2 others", &[Investor]),
             ("500 Startups", &[]),

@@ -55,7 +55,8 @@ impl KindColumn {
             // Without startups and people its words are kinds of firms.
             let tells = labels.contains(&Label::Startup) && labels.len() > 1
                 || labels.contains(&Label::Firm) && labels.contains(&Label::Person);
-            let is_read = share(&column.values, |value| Label::read(value).is_some()) >= 0.8;
+            // Of the others it is not known what they are; they are none of these records.
+            let is_read = share(&column.values, |value| Label::read(value).is_some()) >= 0.5;
             let of = |wanted: Label| {
                 let wanted = distinct.iter().filter(|value| Label::read(value) == Some(wanted));
                 wanted.map(|value| (*value).to_owned()).collect::<Vec<_>>()

@@ -225,6 +225,15 @@ fn what_is_not_sure_is_a_remark_with_values_and_the_line_that_would_use_it() {
             ],
         ),
         (
+            "Account Name,Account Type,Billing City\nAlder Capital,Investor,Oslo\nBirch Works,Portfolio Company,Bergen\n\
+             Cedar Bio,Prospect,Oslo\nDale Fund,Investor,Oslo\nElm Labs,Sponsor,Oslo\n",
+            &["when = { \"Account Type\" = [\"Portfolio Company\"] }", "when = { \"Account Type\" = [\"Investor\"] }"],
+        ),
+        (
+            "Company,Round,When\nAlder Labs,Seed,2021-03-14\nBirch Works,Seed,Mar '22\n",
+            &["\nannounced_on = \"When\"\n"],
+        ),
+        (
             "Company,Round,Date (dd/mm/yyyy)\nAlder Labs,Seed,01/02/2003\nBirch Works,Seed,02/03/2004\n",
             &["\nannounced_on = { column = \"Date (dd/mm/yyyy)\", dates = [\"%d/%m/%Y\"] }\n"],
         ),
