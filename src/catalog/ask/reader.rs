@@ -269,6 +269,8 @@ impl Path<'_, '_> {
         self.amount_at(at).is_some_and(|(found, _)| found.is_money)
             || self.longest_meaning(at).is_some_and(|(length, _)| self.is_stage(at, at + length))
             || self.is_in(at, "after raised")
+            // `closed exactly two rounds`
+            || (at..at + 4).any(|at| self.record_at(at) == Some(Table::Rounds))
     }
 
     /// The parameter that a meaning is a value of, the value, and why.
@@ -502,7 +504,9 @@ impl Path<'_, '_> {
             && (self.is_foreign || (at.saturating_sub(2)..at).any(|before| self.is_in(before, "forms of be")));
         let is_of_investor = self.is_verb_of_investor(at);
         let topic = self.topic_of(&self.tokens[at]).or(is_of_investor.then_some(Topic::Raising));
-        let topic = topic.filter(|_| !self.is_phrase && !is_gerund && !is_noun)?;
+        // `startups closed in 2012` are no more; `closed a seed round`, however, is about money.
+        let is_end = self.table == Table::Startups && self.is_in(at, "ended") && !self.raises_next(at + 1);
+        let topic = topic.filter(|_| !self.is_phrase && !is_gerund && !is_noun && !is_end)?;
         self.topic = Some(topic);
         // `has SoftBank not invested in`, `SoftBank did not back`
         let is_denied = self.is_negated() && self.is_in(at, "invested");
