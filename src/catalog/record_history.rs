@@ -148,13 +148,11 @@ impl Catalog {
 
     /// The records of a table that a release added, ascending.
     pub fn first_seen_in(&self, table: Table, release: SnapshotVersion) -> impl Iterator<Item = u32> {
-        let history = self.record_history.as_ref().filter(|history| history.releases.contains(&release));
+        // Positions begin with 1.
+        let place = self.compared_releases().binary_search(&release).map_or(0, |place| place as u32 + 1);
+        let history = self.record_history.as_ref().filter(|_| place > 0);
         let seen = history.map_or(&[][..], |history| history.seen(table));
-        let place = history.and_then(|history| history.releases.binary_search(&release).ok());
-        (0..)
-            .zip(seen)
-            .filter(move |(_, seen)| place.is_some_and(|place| seen[0] as usize == place + 1))
-            .map(|(row, _)| row)
+        (0..).zip(seen).filter(move |(_, seen)| seen[0] == place).map(|(row, _)| row)
     }
 
     /// Release in which a record appeared; `None` if it is older than the compared releases.

@@ -81,7 +81,8 @@ pub(crate) fn added_href(table: Table, version: SnapshotVersion) -> String {
     Link::new(list_path(table), Vec::new()).with("first_seen", &version.to_string()).href()
 }
 
-fn round_href(catalog: &Catalog, round: u32) -> String {
+/// The place of a round on the page of its startup.
+pub(crate) fn round_href(catalog: &Catalog, round: u32) -> String {
     let snapshot = catalog.snapshot();
     let startup = snapshot.slug(Table::Startups, snapshot.round_startup(round));
     format!("/startups/{startup}#round-{}", snapshot.slug(Table::Rounds, round))

@@ -17,6 +17,7 @@ use crate::layout::PageLayout;
 use crate::matching::count_led;
 use crate::record_table::RecordTable;
 use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
+use crate::release_page::round_href;
 use crate::{PageRequest, PageResult, PathValues, compare, find, linked_data, render};
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query};
@@ -226,12 +227,10 @@ impl FirmNews {
         let rounds: Vec<u32> = rounds.filter(is_new(Table::Rounds)).collect();
         let reviews = snapshot.reviews_of(firm).filter(is_new(Table::Reviews));
         let named = |round: &u32| {
-            let startup = snapshot.round_startup(*round);
-            let of = snapshot.slug(Table::Startups, startup);
             (
-                snapshot.name(Table::Startups, startup).to_owned(),
+                snapshot.name(Table::Startups, snapshot.round_startup(*round)).to_owned(),
                 format::round(snapshot.round_stage(*round).map(Stage::name)),
-                format!("/startups/{of}#round-{}", snapshot.slug(Table::Rounds, *round)),
+                round_href(catalog, *round),
             )
         };
         let review_count = reviews.count();
